@@ -1,0 +1,41 @@
+/** Floors: per item the newest run that opened a writer, or fenced it. Only its writes are accepted (I7). */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Item from "./Item.ts"
+
+/** The floors of one store in memory. */
+export interface Floors {
+  /** Raises the floor; `false`, without effect, when a newer run stands. */
+  readonly raise: (item: Item.Item, run: Item.Run) => boolean
+  /** Whether a write of the run is accepted. */
+  readonly accepts: (item: Item.Item, run: Item.Run) => boolean
+}
+
+/** No floor is set. */
+export const make = (): Floors => {
+  const floors = new Map<string, Item.Run>()
+  return {
+    raise: (item, run) => {
+      const key = Item.key(item)
+      const floor = floors.get(key)
+      if (floor !== undefined && Item.compareRun(run, floor) < 0) return false
+      floors.set(key, run)
+      return true
+    },
+    accepts: (item, run) => {
+      const floor = floors.get(Item.key(item))
+      return floor === undefined || Item.compareRun(run, floor) >= 0
+    }
+  }
+}
+
+/** Tells whether the scope it was made in is closed: a closed writer writes nothing more, whoever still holds it. */
+export const closing: Effect.Effect<{ readonly isClosed: () => boolean }, never, Scope.Scope> = Effect.gen(function*() {
+  let closed = false
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      closed = true
+    })
+  )
+  return { isClosed: () => closed }
+})

@@ -1,0 +1,136 @@
+/** The settings of a runtime, each a reference with defaults and a `layer` that changes some of them. */
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Backoff from "./Backoff.ts"
+import * as Policy from "./internal/policy.ts"
+
+/** How failed reconfigurations are retried (design, section 6). */
+export interface ReconfigurationSettings {
+  /** Delay after so many failures in a row, before cap and jitter. */
+  readonly delay: Backoff.Backoff
+  /** No delay is longer, but for what a throttled failure asked for. */
+  readonly cap: Duration.Input
+  /** `none` is Connect's curve; `equal` draws from half to full delay, so that a storm spreads. */
+  readonly jitter: "none" | "equal"
+  /** Seed of the jitter; left out: drawn per runtime. */
+  readonly seed: string | undefined
+  /** How long generating task configs may take. */
+  readonly deadline: Duration.Input
+  /** How long the leader may take. */
+  readonly sendDeadline: Duration.Input
+  /** Attempts in a row before the lane is exhausted. */
+  readonly maxAttempts: number
+  /** Time since the first failure in a row after which the lane is exhausted. */
+  readonly maxElapsed: Duration.Input
+  /** Defects in a row before the lane is parked. */
+  readonly maxDefects: number
+  /** What exhaustion means for the connector: `fail` marks it FAILED as well. */
+  readonly onExhausted: "fail" | "park"
+}
+
+/** How failed connectors and tasks are restarted: off by default, as in Connect; on per connector by `restart.policy`. */
+export interface RestartSettings {
+  readonly enabled: boolean
+  readonly delay: Backoff.Backoff
+  readonly cap: Duration.Input
+  /** Restarts within `window`, then it stays FAILED; refilled after a healthy time as long as the window. */
+  readonly budget: number
+  readonly window: Duration.Input
+}
+
+/** How long things may take to stop; then they are interrupted, and what does not return is an orphan. */
+export interface StopSettings {
+  readonly connector: Duration.Input
+  readonly task: Duration.Input
+  /** Starting a connector or a task. */
+  readonly start: Duration.Input
+  /** A connector's own validation. */
+  readonly validate: Duration.Input
+}
+
+/** How many jobs of a kind run at the same time in one runtime. */
+export interface ExecutorSettings {
+  readonly generate: number
+  /** For connectors whose last generation timed out: hangs wait behind hangs only (law 4). */
+  readonly generateSlow: number
+  readonly send: number
+  readonly start: number
+  readonly validate: number
+}
+
+/** When positions are stored, and how much is under way between the stages of a task. */
+export interface FlowSettings {
+  /** How often a sink's positions are flushed and stored while records flow. */
+  readonly offsetFlushInterval: Duration.Input
+  /** Records that a sink reads at once, at most. */
+  readonly maxPollRecords: number
+  /** Batches of a source that wait for the log. */
+  readonly batchesInFlight: number
+}
+
+/** The converters of connectors that name none: JSON without schemas, and Connect's own for headers. */
+export const ConverterDefaults = Context.Reference<Readonly<Record<string, string>>>(
+  "@kelpie/core/ConverterDefaults",
+  {
+    defaultValue: () => ({
+      "key.converter": "JsonConverter",
+      "key.converter.schemas.enable": "false",
+      "value.converter": "JsonConverter",
+      "value.converter.schemas.enable": "false",
+      "header.converter": "SimpleHeaderConverter"
+    })
+  }
+)
+
+/** Delays, bounds and deadlines of reconfiguration. */
+export const ReconfigurationPolicy: Policy.Policy<ReconfigurationSettings> = Policy.make<ReconfigurationSettings>("@kelpie/core/ReconfigurationPolicy", {
+  delay: Backoff.exponential(250, 60_000),
+  cap: Duration.seconds(60),
+  jitter: "none",
+  seed: undefined,
+  deadline: Duration.seconds(30),
+  sendDeadline: Duration.seconds(10),
+  maxAttempts: Infinity,
+  maxElapsed: Duration.infinity,
+  maxDefects: 10,
+  onExhausted: "fail"
+})
+
+/** Restarts of failed connectors and tasks. */
+export const RestartPolicy: Policy.Policy<RestartSettings> = Policy.make<RestartSettings>("@kelpie/core/RestartPolicy", {
+  enabled: false,
+  delay: Backoff.exponential(1000, 300_000),
+  cap: Duration.minutes(5),
+  budget: 5,
+  window: Duration.minutes(10)
+})
+
+/** Deadlines of the life cycle. */
+export const StopPolicy: Policy.Policy<StopSettings> = Policy.make<StopSettings>("@kelpie/core/StopPolicy", {
+  connector: Duration.seconds(5),
+  task: Duration.seconds(5),
+  start: Duration.seconds(60),
+  validate: Duration.seconds(30)
+})
+
+/** Slots of the executor. */
+export const ExecutorLimits: Policy.Policy<ExecutorSettings> = Policy.make<ExecutorSettings>("@kelpie/core/ExecutorLimits", {
+  generate: 32,
+  generateSlow: 8,
+  send: 16,
+  start: 64,
+  validate: 16
+})
+
+/** The flow of records. */
+export const FlowPolicy: Policy.Policy<FlowSettings> = Policy.make<FlowSettings>("@kelpie/core/FlowPolicy", {
+  offsetFlushInterval: Duration.seconds(1),
+  maxPollRecords: 2000,
+  batchesInFlight: 4
+})
+
+/** Settings of variable providers by name, as `config.providers.<name>.param.*` in Connect. */
+export const VariableSettings = Context.Reference<Readonly<Record<string, Readonly<Record<string, string>>>>>(
+  "@kelpie/core/VariableSettings",
+  { defaultValue: () => ({}) }
+)

@@ -1,0 +1,156 @@
+/** Topics in memory: the engine of `TopicLog.layerMemory`. */
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Floors from "../Floors.ts"
+import { StoreError } from "../StoreError.ts"
+import type { TopicLog } from "../TopicLog.ts"
+import * as Dealing from "./dealing.ts"
+import { partitionFor } from "./partitioner.ts"
+
+interface Partition {
+  records: Array<TopicLog.LogRecord>
+  /** The offset of the first record that is kept. */
+  first: number
+}
+interface Topic {
+  readonly name: string
+  readonly partitions: ReadonlyArray<Partition>
+  /** Turn of records without a key. */
+  turn: number
+  /** Who waits for records of this topic. */
+  readonly readers: Set<Latch.Latch>
+}
+
+const describe = ({ name, partitions }: Topic): TopicLog.Topic => ({ name, partitions: partitions.length })
+
+/** A fresh, empty log. */
+export const make = (options: { readonly retainRecords?: number | undefined }): Effect.Effect<TopicLog["Service"]> =>
+  Effect.sync(() => {
+    const retain = options.retainRecords ?? 1_000_000
+    const floors = Floors.make()
+    const topics = new Map<string, Topic>()
+    const groups = new Map<string, Map<string, TopicLog.Position>>()
+    /** Everybody who reads: told of new topics. */
+    const readers = new Set<Latch.Latch>()
+
+    const topicOf = (name: string, partitions: number): Topic => {
+      const known = topics.get(name)
+      if (known !== undefined) return known
+      const topic: Topic = {
+        name,
+        partitions: Array.from({ length: partitions }, () => ({ records: [], first: 0 })),
+        turn: 0,
+        readers: new Set()
+      }
+      topics.set(name, topic)
+      for (const latch of readers) latch.openUnsafe()
+      return topic
+    }
+    const append = ({ records, topic: name }: TopicLog.Append) => {
+      const topic = topicOf(name, 1)
+      const only = topic.partitions.length === 1 ? topic.partitions[0] : undefined
+      for (const record of records) {
+        const partition = only ?? topic.partitions[partitionFor(record, topic.partitions.length, () => topic.turn++)]
+        partition?.records.push(record)
+      }
+      for (const latch of topic.readers) latch.openUnsafe()
+      for (const partition of topic.partitions) {
+        if (partition.records.length <= 2 * retain) continue
+        partition.first += partition.records.length - retain
+        partition.records = partition.records.slice(-retain)
+      }
+    }
+    const fenced = (operation: string) => new StoreError({ kind: "Fenced", operation })
+
+    /** Begins at partition `turn` of the assigned ones, so that a full one does not starve those behind it. */
+    const read = (
+      assigned: ReadonlyArray<Dealing.Assigned>,
+      turn: number,
+      next: Map<string, number>,
+      maxRecords: number
+    ) => {
+      const batches: Array<TopicLog.Batch> = []
+      let room = maxRecords
+      for (let place = 0; place < assigned.length && room > 0; place++) {
+        const { partition, topic } = assigned[(turn + place) % assigned.length] ?? { partition: 0, topic: "" }
+        const log = topics.get(topic)?.partitions[partition]
+        if (log === undefined) continue
+        const key = Dealing.key(topic, partition)
+        const offset = Math.max(next.get(key) ?? 0, log.first)
+        const records = log.records.slice(offset - log.first, offset - log.first + room)
+        if (records.length === 0) continue
+        batches.push({ topic, partition, firstOffset: offset, records })
+        next.set(key, offset + records.length)
+        room -= records.length
+      }
+      return batches
+    }
+
+    return {
+      topics: Effect.sync(() => Array.from(topics.values(), describe)),
+      create: ({ name, partitions }) => Effect.sync(() => void topicOf(name, partitions)),
+      open: (item, run) =>
+        Effect.gen(function*() {
+          if (!floors.raise(item, run)) return yield* fenced("open topics")
+          const { isClosed } = yield* Floors.closing
+          return {
+            append: (appends, offsets) =>
+              Effect.suspend(() => {
+                if (isClosed() || !floors.accepts(item, run)) return Effect.fail(fenced("append"))
+                for (const one of appends) append(one)
+                return offsets === undefined ? Effect.void : offsets.commit
+              })
+          }
+        }),
+      fence: (runs) => Effect.sync(() => runs.forEach(({ item, run }) => floors.raise(item, run))),
+      positions: (group) => Effect.sync(() => [...groups.get(group)?.values() ?? []]),
+      subscribe: Effect.fnUntraced(function*(options) {
+        const { group, item, run } = options
+        if (!floors.raise(item, run)) return yield* fenced("subscribe")
+        const { isClosed } = yield* Floors.closing
+        const latch = yield* Effect.acquireRelease(
+          Effect.sync(() => {
+            const latch = Latch.makeUnsafe(false)
+            readers.add(latch)
+            return latch
+          }),
+          (latch) =>
+            Effect.sync(() => {
+              readers.delete(latch)
+              for (const topic of topics.values()) topic.readers.delete(latch)
+            })
+        )
+        let positions = groups.get(group)
+        if (positions === undefined) groups.set(group, positions = new Map())
+        const stored = positions
+        const next = new Map(Array.from(stored, ([key, position]) => [key, position.offset]))
+        let assigned: ReadonlyArray<Dealing.Assigned> = []
+        let known = -1
+        let turn = 0
+        /** Dealt anew only when a topic was added. */
+        const deal = () => {
+          if (known !== topics.size) {
+            known = topics.size
+            assigned = Dealing.deal(options, Array.from(topics.values(), describe))
+            for (const { topic } of assigned) topics.get(topic)?.readers.add(latch)
+          }
+          return assigned
+        }
+        const attempt = (maxRecords: number): Effect.Effect<ReadonlyArray<TopicLog.Batch>> =>
+          Effect.suspend(() => {
+            latch.closeUnsafe()
+            const batches = read(deal(), turn++, next, maxRecords)
+            return batches.length > 0 ? Effect.succeed(batches) : Effect.andThen(latch.await, attempt(maxRecords))
+          })
+        return {
+          read: attempt,
+          commit: (changed) =>
+            Effect.suspend(() => {
+              if (isClosed() || !floors.accepts(item, run)) return Effect.fail(fenced("commit positions"))
+              for (const position of changed) stored.set(Dealing.key(position.topic, position.partition), position)
+              return Effect.void
+            })
+        }
+      })
+    }
+  })

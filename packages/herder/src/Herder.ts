@@ -1,0 +1,165 @@
+/** Runs connectors: the service that a host application talks to. */
+import type { KeyProblem } from "@kelpie/core/ConfigKey"
+import type { TargetState } from "@kelpie/core/ConfigRecord"
+import type { HerderEvent } from "@kelpie/core/HerderEvent"
+import type * as Plugin from "@kelpie/core/Plugin"
+import type * as Status from "@kelpie/core/Status"
+import { LeaderClient } from "@kelpie/core/LeaderClient"
+import { Membership } from "@kelpie/core/Membership"
+import type { Plugins } from "@kelpie/core/Plugins"
+import type { StoreError } from "@kelpie/core/StoreError"
+import * as Stores from "@kelpie/core/Stores"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Stream from "effect/Stream"
+import type { HerderError } from "./HerderError.ts"
+import * as internal from "./internal/herder.ts"
+
+/** The port of hosts and of the REST API. Reads are answered from memory and never wait for a leader or a store. */
+export class Herder extends Context.Service<Herder, {
+  /** Names, sorted. */
+  readonly list: Effect.Effect<ReadonlyArray<string>>
+  readonly info: (name: string) => Effect.Effect<Herder.ConnectorInfo, HerderError>
+  readonly status: (name: string) => Effect.Effect<Herder.ConnectorStatus, HerderError>
+  readonly tasks: (name: string) => Effect.Effect<ReadonlyArray<Herder.TaskInfo>, HerderError>
+  /** Creates; fails with `ConnectorExists`. */
+  readonly create: (
+    name: string,
+    config: Plugin.ConnectorConfig,
+    options?: { readonly initialState?: "RUNNING" | "PAUSED" | "STOPPED" | undefined }
+  ) => Effect.Effect<Herder.Written, HerderError>
+  /** Creates, or replaces the whole config. An equal config changes nothing. */
+  readonly put: (name: string, config: Plugin.ConnectorConfig) => Effect.Effect<Herder.Written, HerderError>
+  /** Changes some keys; `null` removes one. */
+  readonly patch: (
+    name: string,
+    changes: Readonly<Record<string, string | null>>
+  ) => Effect.Effect<Herder.Written, HerderError>
+  /** Stops and forgets the connector; its offsets stay. */
+  readonly delete: (name: string) => Effect.Effect<void, HerderError>
+  readonly pause: (name: string) => Effect.Effect<void, HerderError>
+  readonly resume: (name: string) => Effect.Effect<void, HerderError>
+  readonly stop: (name: string) => Effect.Effect<void, HerderError>
+  /** Starts the connector, its tasks, or those of them that failed, anew; gives the status with what is restarted. */
+  readonly restart: (
+    name: string,
+    options?: {
+      /** Whether the connector's tasks are restarted with it; default false. */
+      readonly includeTasks?: boolean | undefined
+      readonly onlyFailed?: boolean | undefined
+    }
+  ) => Effect.Effect<Herder.ConnectorStatus, HerderError>
+  readonly restartTask: (name: string, task: number) => Effect.Effect<void, HerderError>
+  /** An operator's "retry now" of the reconfiguration. */
+  readonly retry: (name: string) => Effect.Effect<void, HerderError>
+  /** Parks the reconfiguration until `unpark`, `resume` or a delete. */
+  readonly park: (name: string) => Effect.Effect<void, HerderError>
+  readonly unpark: (name: string) => Effect.Effect<void, HerderError>
+  /** Checks a config as `put` does, without an effect, and answers in Connect's shape. */
+  readonly validate: (
+    config: Plugin.ConnectorConfig
+  ) => Effect.Effect<Herder.Validated, HerderError>
+  /** The registry. */
+  readonly plugins: Effect.Effect<ReadonlyArray<Plugin.Any>>
+  /** The identity of the cluster, as the config store keeps it. */
+  readonly clusterId: Effect.Effect<string>
+  /** Whether this worker is up: it has read its stores and its tick moves. */
+  readonly health: Effect.Effect<Herder.WorkerHealth>
+  /** Every event from now on; a slow consumer loses the oldest of 4,096. */
+  readonly events: Stream.Stream<HerderEvent>
+}>()("@kelpie/herder/Herder") {
+  // `Layer.fresh`: two runtimes in one layer graph must not share the herder of whoever was built first
+  /** Every port from outside. */
+  static readonly layer: Layer.Layer<Herder, StoreError, Plugins | Stores.Stores | Membership | LeaderClient> = Layer.fresh(
+    Layer.effect(this, internal.make)
+  )
+
+  /** One worker that holds its stores alone and leads itself; `workerId` is what statuses call it, `host:port`. */
+  static readonly layerSoloAs = (
+    options: { readonly workerId?: string | undefined }
+  ): Layer.Layer<Herder, StoreError, Plugins | Stores.Stores> =>
+    Layer.fresh(Layer.effect(this, internal.makeSolo).pipe(
+      Layer.provide([Membership.layerSolo(options), LeaderClient.layerSolo])
+    ))
+
+  /** One worker that holds its stores alone and leads itself. */
+  static readonly layerSolo: Layer.Layer<Herder, StoreError, Plugins | Stores.Stores> = this.layerSoloAs({})
+
+  /** One worker; nothing is kept. */
+  static readonly layerMemory: Layer.Layer<Herder, never, Plugins> = Layer.fresh(
+    Layer.effect(this, Effect.orDie(internal.makeSolo)).pipe(
+      Layer.provide([Membership.layerSolo(), LeaderClient.layerSolo, Stores.layerMemory])
+    )
+  )
+}
+
+export declare namespace Herder {
+  /** A connector as it was asked for. */
+  export interface ConnectorInfo {
+    readonly name: string
+    readonly config: Plugin.ConnectorConfig
+    readonly type: "source" | "sink" | "unknown"
+    /** Numbers of its tasks. */
+    readonly tasks: ReadonlyArray<number>
+    readonly target: TargetState
+    /** Of the stored config. */
+    readonly revision: number
+    /** Of the task set that counts at present, if any. */
+    readonly appliedRevision: number | undefined
+  }
+  /** The answer to a write. */
+  export interface Written {
+    readonly info: ConnectorInfo
+    readonly created: boolean
+    /** The place in the config log after which the write is in every read. */
+    readonly position: number
+    /** Keys that nobody defines, with their near matches. */
+    readonly warnings: ReadonlyArray<{ readonly key: string; readonly message: string }>
+  }
+  /** One task. */
+  export interface TaskInfo {
+    readonly task: number
+    /** Flat, as Connect shows it; variables are not resolved. */
+    readonly config: Plugin.ConnectorConfig
+  }
+  /** The state of a task. */
+  export interface TaskStatus {
+    readonly task: number
+    readonly state: Status.State
+    readonly workerId: string
+    readonly version: string | null
+    /** Of a FAILED one. */
+    readonly trace: string | undefined
+    /** The revision of the config that it runs. */
+    readonly revision: number | undefined
+  }
+  /** The state of a connector and its tasks, from one snapshot. */
+  export interface ConnectorStatus {
+    readonly name: string
+    readonly type: "source" | "sink" | "unknown"
+    readonly state: Status.State
+    readonly workerId: string
+    readonly version: string | null
+    readonly trace: string | undefined
+    readonly tasks: ReadonlyArray<TaskStatus>
+    readonly health: Status.Health
+    readonly conditions: ReadonlyArray<Status.Condition>
+    readonly reconfiguration: Status.Reconfiguration
+    readonly revision: { readonly stored: number; readonly applied: number | undefined }
+    /** `requested` is `tasks.max`, `generated` what the connector gave last, `running` those in state RUNNING. */
+    readonly taskCounts: { readonly requested: number; readonly generated: number | undefined; readonly running: number }
+  }
+  /** The answer of a validation. */
+  export interface Validated {
+    /** Connect's shape. */
+    readonly infos: import("@kelpie/core/ConfigInfos").ConfigInfos
+    readonly problems: ReadonlyArray<KeyProblem>
+    readonly warnings: ReadonlyArray<{ readonly key: string; readonly message: string }>
+  }
+  /** How this worker does. */
+  export interface WorkerHealth {
+    readonly status: "starting" | "healthy" | "unhealthy"
+    readonly message: string
+  }
+}

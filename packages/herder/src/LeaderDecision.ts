@@ -1,0 +1,309 @@
+/**
+ * What the leader answers to a command: the writes that carry it out, or why it is refused. Pure.
+ *
+ * A command's guard is checked against the state that the leader has read to its end (I3). Placement follows in the same
+ * commit: an item is placed only when nobody owns it (I5), and the tasks of a connector only when every task that its
+ * set removed or changed is released (I6).
+ */
+import * as ClusterState from "@kelpie/core/ClusterState"
+import * as ConfigRecord from "@kelpie/core/ConfigRecord"
+import * as Item from "@kelpie/core/Item"
+import { type LeaderCommand, LeaderError } from "@kelpie/core/LeaderCommand"
+import * as HashMap from "effect/HashMap"
+import * as Result from "effect/Result"
+import * as Placement from "./Placement.ts"
+
+/** What a decision may use besides the state. */
+export interface Context {
+  /** Sessions of the members that may own items. */
+  readonly sessions: ReadonlyArray<string>
+  /** An id that no incarnation has. */
+  readonly incarnation: string
+}
+
+/** The writes of a command; none when the state is as asked already. */
+export interface Decision {
+  readonly writes: ReadonlyArray<ConfigRecord.Write>
+  readonly created?: boolean | undefined
+}
+
+type Refusable = Result.Result<Decision, LeaderError>
+type Of<T extends LeaderCommand["_tag"]> = Extract<LeaderCommand, { readonly _tag: T }>
+
+const refuse = (kind: LeaderError["kind"], message: string): Refusable => Result.fail(new LeaderError({ kind, message }))
+const notFound = (name: string) => refuse("NotFound", `Connector ${name} not found`)
+const accept = (writes: ReadonlyArray<ConfigRecord.Write>, created?: boolean): Refusable =>
+  Result.succeed({ writes, created })
+
+/** Decides one command. */
+export const decide = (state: ClusterState.ClusterState, command: LeaderCommand, context: Context): Refusable => {
+  switch (command._tag) {
+    case "PutConnector":
+      return putConnector(state, command, context)
+    case "DeleteConnector":
+      return deleteConnector(state, command.name)
+    case "SetTarget":
+      return setTarget(state, command)
+    case "PublishTaskSet":
+      return publishTaskSet(state, command, context)
+    case "Restart":
+      return restart(state, command)
+    case "ConfirmRelease":
+      return confirmRelease(state, command, context)
+    case "RetryReconfiguration":
+      return retry(state, command.name)
+    case "HoldReconfiguration":
+      return changeConnector(state, command.name, { held: command.held })
+  }
+}
+
+/**
+ * What a new leader writes before its first command: the cluster's identity, and a new owner for what nobody alive
+ * owns. `state.placements` of sessions that are no members are those of ended ones.
+ */
+export const recover = (
+  state: ClusterState.ClusterState,
+  context: Pick<Context, "sessions">,
+  clusterId: string
+): ReadonlyArray<ConfigRecord.Write> => {
+  const writes: Array<ConfigRecord.Write> = []
+  if (state.cluster === undefined) writes.push({ key: "cluster", entry: { id: clusterId } })
+  const counts = Placement.load(state, context.sessions)
+  const names = new Set([...HashMap.keys(state.connectors), ...HashMap.keys(state.placements)])
+  for (const name of names) {
+    const wanted = new Set(ClusterState.items(state, name).map(Item.key))
+    const placements = ClusterState.placements(state, name)
+    for (const [item, record] of placements) {
+      const dead = record._tag !== "Released" && !context.sessions.includes(record.session)
+      const unit = toItem(name, item)
+      if (!wanted.has(Item.key(unit)) && (dead || record._tag === "Released")) {
+        writes.push(ConfigRecord.placement(unit, undefined))
+      }
+    }
+    for (const item of ClusterState.items(state, name)) {
+      const record = placements.get(item.task ?? "connector")
+      const owned = record !== undefined && record._tag !== "Released" && context.sessions.includes(record.session)
+      if (!owned) writes.push(...own(item, counts, false))
+    }
+  }
+  return writes
+}
+
+const toItem = (name: string, item: "connector" | number): Item.Item =>
+  item === "connector" ? Item.connector(name) : Item.task(name, item)
+
+const own = (item: Item.Item, counts: Placement.Load, restarting: boolean): ReadonlyArray<ConfigRecord.Write> => {
+  const session = Placement.choose(counts)
+  return session === undefined
+    ? []
+    : [ConfigRecord.placement(item, { _tag: "Owned", session, ...(restarting ? { restarting } : {}) })]
+}
+
+/** Asks the owner of an item to let go; nothing when nobody owns it. */
+const release = (
+  state: ClusterState.ClusterState,
+  item: Item.Item,
+  reason: ConfigRecord.ReleaseReason
+): ReadonlyArray<ConfigRecord.Write> => {
+  const record = ClusterState.placement(state, item)
+  if (record?._tag === "Owned") {
+    return [ConfigRecord.placement(item, { _tag: "Releasing", session: record.session, reason })]
+  }
+  // an owner that lets go anyway does so for the stronger reason
+  return record?._tag === "Releasing" && record.reason === "restart" && reason !== "restart"
+    ? [ConfigRecord.placement(item, { _tag: "Releasing", session: record.session, reason })]
+    : []
+}
+
+const sameConfig = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean => {
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
+}
+
+const entryOf = ({ position: _, ...entry }: ClusterState.At<ConfigRecord.ConnectorEntry>): ConfigRecord.ConnectorEntry => entry
+
+const putConnector = (
+  state: ClusterState.ClusterState,
+  { config, expect, name, target }: Of<"PutConnector">,
+  context: Context
+): Refusable => {
+  const existing = ClusterState.connector(state, name)
+  const exists = existing !== undefined || ClusterState.unreadable(state, name) !== undefined
+  if (expect === "absent" && exists) return refuse("Exists", `Connector ${name} already exists`)
+  if (typeof expect === "object") {
+    if (existing === undefined) return notFound(name)
+    if (existing.incarnation !== expect.incarnation || existing.revision !== expect.revision) {
+      return refuse("Stale", `Connector ${name} was changed meanwhile`)
+    }
+  }
+  if (existing !== undefined) {
+    return sameConfig(existing.config, config)
+      ? accept([])
+      : accept([ConfigRecord.connector(name, { ...entryOf(existing), config, revision: existing.revision + 1 })])
+  }
+  const entry: ConfigRecord.ConnectorEntry = {
+    incarnation: context.incarnation,
+    revision: 1,
+    config,
+    target: target ?? "STARTED",
+    retries: 0,
+    held: false
+  }
+  const item = Item.connector(name)
+  const free = (ClusterState.placement(state, item)?._tag ?? "Released") === "Released" // I5, across incarnations
+  const placed = free ? own(item, Placement.load(state, context.sessions), false) : []
+  return accept([ConfigRecord.connector(name, entry), ...placed], true)
+}
+
+const deleteConnector = (state: ClusterState.ClusterState, name: string): Refusable => {
+  const known = ClusterState.connector(state, name) !== undefined || ClusterState.unreadable(state, name) !== undefined
+  if (!known) return notFound(name)
+  const writes: Array<ConfigRecord.Write> = [ConfigRecord.connector(name, undefined)]
+  if (HashMap.has(state.taskSets, name)) writes.push(ConfigRecord.taskSet(name, undefined))
+  for (const [item, record] of ClusterState.placements(state, name)) {
+    const unit = toItem(name, item)
+    if (record._tag === "Released") writes.push(ConfigRecord.placement(unit, undefined))
+    else writes.push(...release(state, unit, "removed"))
+  }
+  return accept(writes)
+}
+
+const setTarget = (state: ClusterState.ClusterState, { name, target }: Of<"SetTarget">): Refusable => {
+  const existing = ClusterState.connector(state, name)
+  if (existing === undefined) return notFound(name)
+  // a resume also lets go a lane that an operator had parked
+  const held = target === "STARTED" ? false : existing.held
+  if (existing.target === target && existing.held === held) return accept([])
+  const writes: Array<ConfigRecord.Write> = [ConfigRecord.connector(name, { ...entryOf(existing), target, held })]
+  const set = ClusterState.taskSet(state, name)
+  if (target === "STOPPED" && set !== undefined && set.tasks.length > 0) {
+    writes.push(ConfigRecord.taskSet(name, emptySet(existing)))
+    set.tasks.forEach((_, task) => writes.push(...release(state, Item.task(name, task), "removed")))
+  }
+  return accept(writes)
+}
+
+const emptySet = (connector: ConfigRecord.ConnectorEntry): ConfigRecord.TaskSetEntry => ({
+  incarnation: connector.incarnation,
+  revision: connector.revision,
+  digest: "",
+  config: connector.config,
+  tasks: []
+})
+
+const publishTaskSet = (
+  state: ClusterState.ClusterState,
+  { config, digest, incarnation, name, revision, tasks, token }: Of<"PublishTaskSet">,
+  context: Context
+): Refusable => {
+  const connector = ClusterState.connector(state, name)
+  if (connector === undefined) return notFound(name)
+  if (
+    connector.incarnation !== incarnation || connector.revision !== revision ||
+    ClusterState.token(state, Item.connector(name)) !== token
+  ) {
+    return refuse("Stale", `the task set of ${name} was made from an older config, or by an older owner`)
+  }
+  if (connector.target !== "STARTED") return refuse("Stopped", `Connector ${name} is not started`)
+  const old = ClusterState.taskSet(state, name)
+  const set: ConfigRecord.TaskSetEntry = { incarnation, revision, digest, config, tasks }
+  const oldTasks = old?.tasks ?? []
+  const writes: Array<ConfigRecord.Write> = [ConfigRecord.taskSet(name, set)]
+  oldTasks.forEach((task, number) => {
+    const next = tasks[number]
+    if (next?.digest === task.digest) return
+    writes.push(...release(state, Item.task(name, number), next === undefined ? "removed" : "changed"))
+  })
+  return accept([...writes, ...placeTasks(writes.reduce(after, state), name, context)])
+}
+
+/** The state after a write of the same commit; its position is not known yet, so it counts as the present one. */
+const after = (state: ClusterState.ClusterState, write: ConfigRecord.Write): ClusterState.ClusterState =>
+  ClusterState.write(state, write, state.position)
+
+/** Places the tasks that nobody owns, once all that the set removed or changed is released (I6). */
+const placeTasks = (
+  state: ClusterState.ClusterState,
+  name: string,
+  context: Context
+): ReadonlyArray<ConfigRecord.Write> => {
+  const placements = ClusterState.placements(state, name)
+  for (const [item, record] of placements) {
+    const handOver = record._tag === "Releasing" && (record.reason === "changed" || record.reason === "removed")
+    if (item !== "connector" && handOver) return []
+  }
+  const counts = Placement.load(state, context.sessions)
+  return (ClusterState.taskSet(state, name)?.tasks ?? []).flatMap((_, task) => {
+    const record = placements.get(task)
+    return record === undefined || record._tag === "Released"
+      ? own(Item.task(name, task), counts, record?._tag === "Released" && record.reason === "restart")
+      : []
+  })
+}
+
+const restart = (state: ClusterState.ClusterState, { connector, name, tasks }: Of<"Restart">): Refusable => {
+  if (ClusterState.connector(state, name) === undefined) return notFound(name)
+  const count = ClusterState.taskSet(state, name)?.tasks.length ?? 0
+  const unknown = tasks.find((task) => task >= count)
+  if (unknown !== undefined) return refuse("NotFound", `Unknown task: ${name}-${unknown}`)
+  const items = [...(connector ? [Item.connector(name)] : []), ...tasks.map((task) => Item.task(name, task))]
+  return accept(items.flatMap((item) => release(state, item, "restart")))
+}
+
+const confirmRelease = (
+  state: ClusterState.ClusterState,
+  { items }: Of<"ConfirmRelease">,
+  context: Context
+): Refusable => {
+  const writes: Array<ConfigRecord.Write> = []
+  const names = new Set<string>()
+  for (const { position, ...item } of items) {
+    const record = ClusterState.placement(state, item)
+    if (record?._tag !== "Releasing" || record.position !== position) continue // answered before
+    const wanted = item.task === undefined
+      ? ClusterState.connector(state, item.connector) !== undefined
+      : item.task < (ClusterState.taskSet(state, item.connector)?.tasks.length ?? 0)
+    writes.push(ConfigRecord.placement(item, wanted ? { _tag: "Released", reason: record.reason } : undefined))
+    names.add(item.connector)
+  }
+  const released = writes.reduce(after, state)
+  for (const name of names) {
+    const record = ClusterState.placement(released, Item.connector(name))
+    if (ClusterState.connector(released, name) !== undefined && (record === undefined || record._tag === "Released")) {
+      const counts = Placement.load(released, context.sessions)
+      writes.push(...own(Item.connector(name), counts, record?.reason === "restart"))
+    }
+    writes.push(...placeTasks(released, name, context))
+  }
+  return accept(lastOfEachKey(writes))
+}
+
+/** An item that is released and placed in one commit needs the last record only. */
+const lastOfEachKey = (writes: ReadonlyArray<ConfigRecord.Write>): ReadonlyArray<ConfigRecord.Write> => [
+  ...new Map(writes.map((write) => [write.key, write])).values()
+]
+
+const retry = (state: ClusterState.ClusterState, name: string): Refusable => {
+  const existing = ClusterState.connector(state, name)
+  if (existing === undefined) return notFound(name)
+  if (existing.target !== "STARTED") {
+    return refuse("Stopped", `Connector ${name} is ${existing.target.toLowerCase()}: it has no reconfiguration to retry`)
+  }
+  return changeConnector(state, name, { retries: existing.retries + 1, held: false })
+}
+
+const changeConnector = (
+  state: ClusterState.ClusterState,
+  name: string,
+  change: Partial<ConfigRecord.ConnectorEntry>
+): Refusable => {
+  const existing = ClusterState.connector(state, name)
+  if (existing === undefined) return notFound(name)
+  if (existing.target !== "STARTED") {
+    return refuse("Stopped", `Connector ${name} is ${existing.target.toLowerCase()}: it has no reconfiguration`)
+  }
+  const changed = { ...entryOf(existing), ...change }
+  return changed.held === existing.held && changed.retries === existing.retries
+    ? accept([])
+    : accept([ConfigRecord.connector(name, changed)])
+}

@@ -1,0 +1,158 @@
+/** Everything a herder knows, as one immutable value. Only `Plan` makes a new one; everybody else reads snapshots. */
+import * as ClusterState from "@kelpie/core/ClusterState"
+import type * as Status from "@kelpie/core/Status"
+import * as HashMap from "effect/HashMap"
+import * as Option from "effect/Option"
+import * as Deadlines from "./internal/deadlines.ts"
+import * as Fifo from "./internal/fifo.ts"
+import type * as Lane from "./Lane.ts"
+import type * as RunMachine from "./RunMachine.ts"
+
+/** The policies of one connector: the runtime's, changed by the keys of its config. */
+export interface ConnectorPolicies {
+  readonly lane: Lane.Policy
+  readonly restart: {
+    /** The delay before restart number n of a row; `undefined`: no restart. */
+    readonly delayMillis: (restarts: number) => number | undefined
+    readonly budget: number
+    readonly windowMillis: number
+  }
+}
+
+/** What does not change while a herder runs. */
+export interface Settings {
+  readonly session: string
+  readonly workerId: string
+  readonly limits: { readonly generate: number; readonly generateSlow: number; readonly start: number }
+  /** Reads the policies of a connector from its config; pure. */
+  readonly policies: (name: string, incarnation: string, config: Readonly<Record<string, string>>) => ConnectorPolicies
+  /** Delay before a release is confirmed again. */
+  readonly confirmDelayMillis: (failures: number) => number
+}
+
+/** An item on this worker. */
+export interface ItemWorld {
+  readonly run: RunMachine.RunState
+  /** What the run is a run of: it starts anew when this differs from what is wanted. */
+  readonly identity: string | undefined
+  readonly version: string | null
+  /** The revision of the config that runs. */
+  readonly revision: number | undefined
+  readonly retrying: Status.Retrying | undefined
+  /** When it was restarted by the policy, since it was last healthy for a whole window. */
+  readonly restarts: ReadonlyArray<number>
+}
+
+/** A release that the leader has to be told of. */
+export interface Confirm {
+  /** Position of the `Releasing` record. */
+  readonly position: number
+  readonly failures: number
+  /** `undefined`: it was sent and is not answered yet. */
+  readonly retryAt: number | undefined
+}
+
+/** An attempt that has not ended yet, whether its lane still wants it or not. */
+export interface Live {
+  readonly attempt: number
+  readonly laneKey: string | undefined
+  /** It holds a slot: of the small pool of those that timed out last time, or of the large one. */
+  readonly slot: "generate" | "generateSlow" | undefined
+  /** Its outcome is known, but its code has not returned. */
+  readonly orphan: boolean
+}
+
+/** A connector on this worker. */
+export interface ConnectorWorld {
+  readonly connector: ItemWorld
+  readonly tasks: ReadonlyMap<number, ItemWorld>
+  readonly lane: Lane.Lane
+  /** The instance, config and request that the lane belongs to (law 3). */
+  readonly laneKey: string | undefined
+  readonly live: Live | undefined
+  /** The last attempt timed out (law 4). */
+  readonly slow: boolean
+  /** The lane stands in a queue for a slot. */
+  readonly inQueue: boolean
+  /** Task configs that the last generation gave. */
+  readonly generated: number | undefined
+  /** By `Item.key`. */
+  readonly confirms: ReadonlyMap<string, Confirm>
+  readonly policies: { readonly key: string; readonly value: ConnectorPolicies } | undefined
+  readonly health: Status.Health | undefined
+}
+
+/** The world. */
+export interface World {
+  readonly settings: Settings
+  readonly state: ClusterState.ClusterState
+  readonly connectors: HashMap.HashMap<string, ConnectorWorld>
+  /** The latest status of each item, by `Item.key`. */
+  readonly statuses: HashMap.HashMap<string, Status.StatusRecord>
+  /** Keys are connector names. */
+  readonly deadlines: Deadlines.Deadlines
+  readonly queues: { readonly generate: Fifo.Fifo<string>; readonly generateSlow: Fifo.Fifo<string> }
+  /** Items that wait for a start slot, by `Item.key`. */
+  readonly starts: Fifo.Fifo<string>
+  readonly slots: { readonly generate: number; readonly generateSlow: number; readonly start: number }
+  /** Numbers of attempts and of starts given so far. */
+  readonly attempts: number
+  readonly runs: number
+  /** The session that should lead, as far as is known. */
+  readonly leader: string | undefined
+}
+
+/** Before the first tick. */
+export const make = (settings: Settings): World => ({
+  settings,
+  state: ClusterState.empty,
+  connectors: HashMap.empty(),
+  statuses: HashMap.empty(),
+  deadlines: Deadlines.empty,
+  queues: { generate: Fifo.empty, generateSlow: Fifo.empty },
+  starts: Fifo.empty,
+  slots: { generate: 0, generateSlow: 0, start: 0 },
+  attempts: 0,
+  runs: 0,
+  leader: undefined
+})
+
+const idleItem: ItemWorld = {
+  run: { _tag: "Idle" },
+  identity: undefined,
+  version: null,
+  revision: undefined,
+  retrying: undefined,
+  restarts: []
+}
+
+/** An item of which nothing is known. */
+export const emptyItem = (): ItemWorld => idleItem
+
+const nothing: ConnectorWorld = {
+  connector: idleItem,
+  tasks: new Map(),
+  lane: { _tag: "Idle" },
+  laneKey: undefined,
+  live: undefined,
+  slow: false,
+  inQueue: false,
+  generated: undefined,
+  confirms: new Map(),
+  policies: undefined,
+  health: undefined
+}
+
+/** A connector, or one of which nothing is known. */
+export const connector = (self: World, name: string): ConnectorWorld =>
+  Option.getOrElse(HashMap.get(self.connectors, name), () => nothing)
+
+/** When this connector has to be looked at again: the earliest of its timers, `Infinity` for none. */
+export const nextAt = (self: ConnectorWorld): number => {
+  let at = self.lane._tag === "Waiting" ? self.lane.wakeAt : Infinity
+  const restart = (item: ItemWorld) => item.run._tag === "Failed" && item.run.restartAt !== undefined ? item.run.restartAt : Infinity
+  at = Math.min(at, restart(self.connector))
+  for (const task of self.tasks.values()) at = Math.min(at, restart(task))
+  for (const confirm of self.confirms.values()) at = Math.min(at, confirm.retryAt ?? Infinity)
+  return at
+}

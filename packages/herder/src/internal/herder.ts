@@ -1,0 +1,172 @@
+/** Assembles a herder: its worker, its leader, its tick, and the service in front of them. */
+import * as ConnectorName from "@kelpie/core/ConnectorName"
+import { ConfigStore } from "@kelpie/core/ConfigStore"
+import * as Executor from "@kelpie/core/Executor"
+import * as Identity from "@kelpie/core/Identity"
+import { LeaderClient } from "@kelpie/core/LeaderClient"
+import { type LeaderCommand, LeaderError } from "@kelpie/core/LeaderCommand"
+import { Membership } from "@kelpie/core/Membership"
+import * as Middleware from "@kelpie/core/Middleware"
+import { OffsetStore } from "@kelpie/core/OffsetStore"
+import { Plugins } from "@kelpie/core/Plugins"
+import {
+  ConverterDefaults,
+  ExecutorLimits,
+  FlowPolicy,
+  ReconfigurationPolicy,
+  RestartPolicy,
+  StopPolicy
+} from "@kelpie/core/Policies"
+import { StatusStore } from "@kelpie/core/StatusStore"
+import type { StoreError } from "@kelpie/core/StoreError"
+import { TopicLog } from "@kelpie/core/TopicLog"
+import * as Backoff from "@kelpie/core/Backoff"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Stream from "effect/Stream"
+import type { Herder } from "../Herder.ts"
+import * as Tick from "../Tick.ts"
+import * as World from "../World.ts"
+import * as Events from "./events.ts"
+import * as Leader from "./leader.ts"
+import { operations } from "./operations.ts"
+import * as Policies from "./policies.ts"
+import type { Runtime } from "./runtime.ts"
+import * as StatusWriter from "./statusWriter.ts"
+import * as Variables from "./variables.ts"
+import * as Worker from "./worker.ts"
+
+/** The parts of a herder that tests step by hand. */
+export interface Assembled {
+  readonly service: Herder["Service"]
+  readonly tick: Tick.Tick
+  readonly leader: Leader.Leader
+}
+
+type Ports = ConfigStore | StatusStore | OffsetStore | TopicLog | Membership | LeaderClient | Plugins
+
+/** Everything but the loop: nothing runs until it is ticked. */
+export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Effect.gen(function*() {
+  const scope = yield* Effect.scope
+  const configStore = yield* ConfigStore
+  const membership = yield* Membership
+  const leaderClient = yield* LeaderClient
+  const plugins = yield* Plugins
+  const middleware = yield* Middleware.Current
+  const limits = yield* ExecutorLimits
+  const reconfiguration = yield* ReconfigurationPolicy
+  const leader = yield* Leader.make(configStore, membership, middleware)
+  const leads = Effect.map(membership.group, (group) => group.leader === membership.self.session)
+
+  const send = Effect.fnUntraced(function*(connector: string, command: LeaderCommand) {
+    const { leader: hinted, members } = yield* membership.group
+    const envelope = { id: yield* Identity.draw, command }
+    if (hinted === undefined) return yield* new LeaderError({ kind: "NoLeader", message: "no leader is known at present" })
+    const member = members.find((one) => one.session === hinted)
+    const execute = hinted === membership.self.session
+      ? leader.execute(envelope)
+      : member === undefined
+      ? Effect.fail(new LeaderError({ kind: "NoLeader", message: "the leader is not a member of the group" }))
+      : leaderClient.send(member, envelope)
+    let position = 0
+    let created: boolean | undefined
+    yield* middleware(
+      { _tag: "SendToLeader", connector, command },
+      Effect.map(execute, (outcome) => {
+        position = outcome.position
+        created = outcome.created
+      })
+    ).pipe(Effect.mapError((error) =>
+      error._tag === "LeaderError" ? error : new LeaderError({ kind: "Unreachable", message: error.message, cause: error })
+    ))
+    return { position, created }
+  })
+
+  const settings: World.Settings = {
+    session: membership.self.session,
+    workerId: membership.self.workerId,
+    limits,
+    policies: Policies.make(reconfiguration, yield* RestartPolicy, reconfiguration.seed ?? (yield* Identity.draw)),
+    confirmDelayMillis: (failures) => Backoff.exponential(250, 60_000)(failures) ?? 60_000
+  }
+  const events = yield* Events.make
+  const statuses = yield* StatusWriter.make(yield* StatusStore)
+  const tick: Tick.Tick = Tick.make(settings, () => ({
+    configStore,
+    membership,
+    act: (plan) =>
+      Effect.suspend(() => {
+        if (plan.statusChanges.length > 0 || plan.removed.length > 0) statuses.put(plan.statusChanges, plan.removed)
+        events.publish(plan.events)
+        return Effect.forEach(plan.commands, (command) => worker.interpret(command, plan.world.state), { discard: true })
+      })
+  }))
+  const runtime: Runtime = {
+    scope,
+    configStore,
+    statusStore: yield* StatusStore,
+    offsetStore: yield* OffsetStore,
+    topicLog: yield* TopicLog,
+    membership,
+    plugins,
+    middleware,
+    executor: yield* (yield* Executor.Executor),
+    variables: yield* Variables.make(plugins),
+    defaults: yield* ConverterDefaults,
+    stop: yield* StopPolicy,
+    flow: yield* FlowPolicy,
+    reconfiguration,
+    send,
+    leads,
+    post: tick.post
+  }
+  const worker = yield* Worker.make(runtime, limits.send)
+  const validating = yield* Semaphore.make(limits.validate)
+  yield* Effect.addFinalizer(() => Effect.andThen(worker.shutdown, statuses.flush))
+  const service = operations({ runtime, tick, validating, events: events.stream, checkName: ConnectorName.check })
+  return { service, tick, leader }
+})
+
+/** How often every connector is looked at, whether something was heard of it or not. */
+const resyncInterval = "5 minutes"
+
+/** Runs an assembled herder: its tick, and what wakes it. */
+const run = Effect.fnUntraced(function*({ tick }: Assembled) {
+  const configStore = yield* ConfigStore
+  const membership = yield* Membership
+  const statusStore = yield* StatusStore
+  const wake = Effect.sync(tick.wake)
+  yield* Effect.forkScoped(Stream.runForEach(configStore.changes, () => wake))
+  yield* Effect.forkScoped(Stream.runForEach(membership.changes, () => wake))
+  yield* Effect.forkScoped(
+    Stream.runForEach(statusStore.changes, (records) => Effect.sync(() => tick.post({ _tag: "StatusesRead", records })))
+  )
+  yield* Effect.forkScoped(
+    Effect.forever(Effect.andThen(Effect.sleep(resyncInterval), Effect.sync(() => tick.post({ _tag: "Resync" }))))
+  )
+  // a defect in a plan is a bug: it is told, and everything is looked at anew
+  const loop = Effect.catchCause(tick.loop, (cause) =>
+    Effect.logError("the tick failed; every connector is looked at again", cause).pipe(
+      Effect.andThen(Effect.sleep("1 second")),
+      Effect.andThen(Effect.sync(() => tick.post({ _tag: "Resync" })))
+    ))
+  yield* Effect.forkScoped(Effect.forever(loop))
+})
+
+/** A herder on whatever ports it is given. */
+export const make: Effect.Effect<Herder["Service"], StoreError, Ports | Scope.Scope> = Effect.gen(function*() {
+  const assembled = yield* assemble
+  yield* run(assembled)
+  return assembled.service
+})
+
+/** A herder that holds its stores alone, and leads. */
+export const makeSolo: Effect.Effect<Herder["Service"], StoreError, Ports | Scope.Scope> = Effect.gen(function*() {
+  yield* (yield* ConfigStore).exclusive
+  const assembled = yield* assemble
+  yield* assembled.leader.claim
+  yield* assembled.tick.tick
+  yield* run(assembled)
+  return assembled.service
+})

@@ -1,0 +1,179 @@
+/**
+ * The leader on this worker: claims the config log, decides commands one after the other and commits them in groups.
+ *
+ * While a commit is under way, commands gather; the next commit takes all of them. After a commit with an unknown
+ * outcome it claims again and reads: nobody else can have written meanwhile, so what is in the log tells (I1). A command
+ * id takes effect once; its outcome is told again for ten minutes (I10).
+ */
+import * as ClusterState from "@kelpie/core/ClusterState"
+import type * as ConfigRecord from "@kelpie/core/ConfigRecord"
+import type { ConfigStore } from "@kelpie/core/ConfigStore"
+import type { ConnectorError } from "@kelpie/core/ConnectorError"
+import * as Identity from "@kelpie/core/Identity"
+import { type Envelope, LeaderError, type Outcome } from "@kelpie/core/LeaderCommand"
+import type { Membership } from "@kelpie/core/Membership"
+import type * as Middleware from "@kelpie/core/Middleware"
+import type { StoreError } from "@kelpie/core/StoreError"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as LeaderDecision from "../LeaderDecision.ts"
+
+/** Executes commands as the leader. */
+export interface Leader {
+  /** Fails with `NotLeader` when this worker should not lead. */
+  readonly execute: (envelope: Envelope) => Effect.Effect<Outcome, LeaderError>
+  /** Claims the log and places what nobody alive owns. */
+  readonly claim: Effect.Effect<void, StoreError>
+}
+
+interface Pending {
+  readonly envelope: Envelope
+  readonly incarnation: string
+  readonly done: Deferred.Deferred<Outcome, LeaderError>
+}
+
+interface Decided {
+  readonly pending: Pending
+  readonly writes: ReadonlyArray<ConfigRecord.Write>
+  readonly created: boolean | undefined
+}
+
+type CommitError = StoreError | ConnectorError
+
+const rememberMillis = 10 * 60_000
+/** Records in one commit, at most, beyond the first command. */
+const maxBatch = 4096
+
+/** Makes the leader of this worker. */
+export const make = Effect.fnUntraced(function*(
+  store: ConfigStore["Service"],
+  membership: Membership["Service"],
+  middleware: Middleware.Middleware
+): Effect.fn.Return<Leader, never, Scope.Scope> {
+  const scope = yield* Effect.scope
+  let pending: Array<Pending> = []
+  let committing = false
+  let claimed: ConfigStore.Claim | undefined
+  const outcomes = new Map<string, { readonly at: number; readonly outcome: Outcome }>()
+
+  const shouldLead = Effect.map(membership.group, (group) => group.leader === membership.self.session)
+  const sessions = Effect.map(membership.group, (group) => group.members.map((member) => member.session))
+
+  const claim = Effect.gen(function*() {
+    claimed = undefined
+    const next = yield* store.claim(membership.self.session, shouldLead)
+    const writes = LeaderDecision.recover(yield* store.state, { sessions: yield* sessions }, yield* Identity.draw)
+    if (writes.length > 0) yield* next.commit(writes.map((write) => ({ write })))
+    claimed = next
+    return next
+  })
+
+  const remember = (id: string, at: number, outcome: Outcome) => {
+    outcomes.set(id, { at, outcome })
+    for (const [old, { at: then }] of outcomes) {
+      if (at - then < rememberMillis) break
+      outcomes.delete(old)
+    }
+  }
+
+  /** Takes commands from the front until their records fill a commit; decides each on what the ones before it write. */
+  const decideGroup = (state: ClusterState.ClusterState, members: ReadonlyArray<string>) => {
+    const decided: Array<Decided> = []
+    const refused: Array<readonly [Pending, LeaderError]> = []
+    let tentative = state
+    let records = 0
+    let taken = 0
+    for (const one of pending) {
+      if (records > maxBatch) break
+      taken++
+      const known = outcomes.get(one.envelope.id)
+      if (known !== undefined) {
+        Deferred.doneUnsafe(one.done, Effect.succeed(known.outcome))
+        continue
+      }
+      const result = LeaderDecision.decide(tentative, one.envelope.command, { sessions: members, incarnation: one.incarnation })
+      if (result._tag === "Failure") {
+        refused.push([one, result.failure])
+        continue
+      }
+      const { created, writes } = result.success
+      decided.push({ pending: one, writes, created })
+      records += writes.length
+      // positions within a commit are not known yet; a decision that needs an exact one waits for the next commit
+      for (const write of writes) tentative = ClusterState.write(tentative, write, tentative.position)
+    }
+    pending = pending.slice(taken)
+    return { decided, refused }
+  }
+
+  const commitGroup: Effect.Effect<void, StoreError> = Effect.gen(function*() {
+    const current = claimed ?? (yield* claim)
+    const state = yield* store.state
+    const { decided, refused } = decideGroup(state, yield* sessions)
+    for (const [one, error] of refused) Deferred.doneUnsafe(one.done, Effect.fail(error))
+    const writes = decided.flatMap((one) => one.writes.map((write) => ({ write })))
+    const committed = writes.length === 0
+      ? Effect.succeed(state.position)
+      : middleware({ _tag: "CommitRecords", connector: "", records: writes.length }, Effect.asVoid(current.commit(writes))).pipe(
+        Effect.andThen(Effect.map(store.state, (after) => after.position)),
+        Effect.catch((error) => settle(error, state.position))
+      )
+    const result = yield* Effect.result(committed)
+    const now = yield* Clock.currentTimeMillis
+    for (const { created, pending: one } of decided) {
+      if (result._tag === "Failure") {
+        Deferred.doneUnsafe(one.done, Effect.fail(result.failure))
+        continue
+      }
+      const outcome: Outcome = { position: result.success, ...(created === undefined ? {} : { created }) }
+      remember(one.envelope.id, now, outcome)
+      Deferred.doneUnsafe(one.done, Effect.succeed(outcome))
+    }
+  })
+
+  /** What became of a commit that failed: claims again, which reads to the end, and looks whether the log moved. */
+  const settle = Effect.fnUntraced(function*(error: CommitError, before: number) {
+    claimed = undefined
+    if ("kind" in error && error.kind === "Conflict") return yield* new LeaderError({ kind: "Store", message: error.message })
+    const again = yield* Effect.result(store.claim(membership.self.session, shouldLead))
+    if (again._tag === "Failure") return yield* new LeaderError({ kind: "Unknown", message: error.message })
+    claimed = again.success
+    const { keys, state } = yield* store.changedSince(before)
+    // the claim's own record is the only one that follows an append without effect
+    for (const key of keys) if (key !== "leader") return state.position
+    return yield* new LeaderError({ kind: "Store", message: error.message })
+  })
+
+  const failAll = (error: StoreError) => {
+    const all = pending
+    pending = []
+    const kind = error.kind === "Fenced" ? "NotLeader" : "Store"
+    for (const one of all) Deferred.doneUnsafe(one.done, Effect.fail(new LeaderError({ kind, message: error.message })))
+  }
+
+  const drain: Effect.Effect<void> = Effect.suspend(() => {
+    if (pending.length === 0) {
+      committing = false
+      return Effect.void
+    }
+    return Effect.andThen(Effect.catch(commitGroup, (error) => Effect.sync(() => failAll(error))), drain)
+  })
+
+  const execute = Effect.fnUntraced(function*(envelope: Envelope) {
+    if (!(yield* shouldLead)) {
+      return yield* new LeaderError({ kind: "NotLeader", message: "this worker does not lead" })
+    }
+    const incarnation = envelope.command._tag === "PutConnector" ? yield* Identity.draw : ""
+    const done = Deferred.makeUnsafe<Outcome, LeaderError>()
+    pending.push({ envelope, incarnation, done })
+    if (!committing) {
+      committing = true
+      yield* Effect.forkIn(drain, scope)
+    }
+    return yield* Deferred.await(done)
+  })
+
+  return { execute, claim: Effect.asVoid(claim) }
+})

@@ -1,0 +1,145 @@
+/**
+ * The decision for one connector: ownership first, then what is asked for, then its runs, then its lane.
+ *
+ * Each part compares what should be with what is and sends its machine the event that brings them together.
+ */
+import * as ClusterState from "@kelpie/core/ClusterState"
+import type * as ConfigRecord from "@kelpie/core/ConfigRecord"
+import * as Item from "@kelpie/core/Item"
+import * as HashMap from "effect/HashMap"
+import * as View from "../View.ts"
+import type * as World from "../World.ts"
+import type { Draft } from "./draft.ts"
+import * as planLane from "./planLane.ts"
+import * as planRun from "./planRun.ts"
+import * as planStatus from "./planStatus.ts"
+
+export { leaderKnown, message as laneMessage } from "./planLane.ts"
+export { message as runMessage } from "./planRun.ts"
+
+/** Looks at every connector that something happened to, then gives free slots to who waits for one. */
+export const planDirty = (draft: Draft): void => {
+  for (const name of draft.dirty) one(draft, name)
+  draft.dirty.clear()
+  planRun.admit(draft)
+  planLane.admit(draft)
+  // who was admitted, or was told so by its own transition, shows it
+  for (const name of draft.dirty) show(draft, name)
+}
+
+/** What an item should be, when this worker owns it. */
+export interface Wanted {
+  readonly token: number
+  readonly mode: "run" | "paused" | "stopped"
+  /** What a run is a run of. */
+  readonly identity: string
+  readonly revision: number
+}
+
+const modes = { STARTED: "run", PAUSED: "paused", STOPPED: "stopped" } as const
+
+/** What this worker's items of a connector should be, by item. */
+const wantedItems = (draft: Draft, name: string): Map<"connector" | number, Wanted> => {
+  const { settings, state } = draft.world
+  const wanted = new Map<"connector" | number, Wanted>()
+  const connector = ClusterState.connector(state, name)
+  if (connector === undefined) return wanted
+  const set = ClusterState.taskSet(state, name)
+  for (const [item, record] of ClusterState.placements(state, name)) {
+    if (record._tag !== "Owned" || record.session !== settings.session) continue
+    const made = item === "connector" ? connector : set
+    if (made === undefined || (item !== "connector" && item >= (set?.tasks.length ?? 0))) continue
+    wanted.set(item, {
+      token: record.position,
+      mode: modes[connector.target],
+      // a task's token moves with its config; an instance starts anew with each revision
+      identity: item === "connector" ? `${record.position}/${connector.revision}` : `${record.position}`,
+      revision: made.revision
+    })
+  }
+  return wanted
+}
+
+const one = (draft: Draft, name: string): void => {
+  const wanted = wantedItems(draft, name)
+  planRun.plan(draft, Item.connector(name), wanted.get("connector"))
+  const tasks = new Set(draft.connector(name).tasks.keys())
+  for (const item of wanted.keys()) if (item !== "connector") tasks.add(item)
+  for (const task of tasks) planRun.plan(draft, Item.task(name, task), wanted.get(task))
+  planRelease(draft, name)
+  planLane.plan(draft, name, wanted.get("connector"))
+  planStatus.plan(draft, name, wanted)
+  planHealth(draft, name)
+  forget(draft, name)
+}
+
+const show = (draft: Draft, name: string): void => {
+  planStatus.plan(draft, name, wantedItems(draft, name))
+  planHealth(draft, name)
+}
+
+/** What has let go of an item that it was asked to let go of, is told to the leader, once. */
+const planRelease = (draft: Draft, name: string): void => {
+  const connector = draft.connector(name)
+  const confirms = new Map<string, World.Confirm>()
+  for (const [item, record] of ClusterState.placements(draft.world.state, name)) {
+    if (!releasing(record, draft.world.settings.session)) continue
+    const unit: Item.Item = item === "connector" ? Item.connector(name) : Item.task(name, item)
+    const run = (item === "connector" ? connector.connector : connector.tasks.get(item))?.run
+    if (run !== undefined && run._tag !== "Idle") continue
+    const known = connector.confirms.get(Item.key(unit))
+    const due = known?.position !== record.position || (known.retryAt !== undefined && known.retryAt <= draft.now)
+    if (due) draft.confirms.push({ ...unit, position: record.position })
+    const failures = known?.position === record.position ? known.failures : 0
+    confirms.set(
+      Item.key(unit),
+      due || known === undefined ? { position: record.position, failures, retryAt: undefined } : known
+    )
+  }
+  if (confirms.size > 0 || connector.confirms.size > 0) draft.setConnector(name, { ...connector, confirms })
+}
+
+const releasing = (record: ConfigRecord.PlacementEntry, session: string): boolean =>
+  record._tag === "Releasing" && record.session === session
+
+/** The leader answered, or could not be told: then it is told again later. */
+export const confirmed = (draft: Draft, items: ReadonlyArray<Item.Item>, ok: boolean): void => {
+  if (ok) return // the log moves and says so
+  for (const item of items) {
+    const connector = draft.connector(item.connector)
+    const confirm = connector.confirms.get(Item.key(item))
+    if (confirm === undefined) continue
+    const failures = confirm.failures + 1
+    const retryAt = draft.now + draft.world.settings.confirmDelayMillis(failures)
+    draft.setConnector(item.connector, {
+      ...connector,
+      confirms: new Map(connector.confirms).set(Item.key(item), { ...confirm, failures, retryAt })
+    })
+  }
+}
+
+const planHealth = (draft: Draft, name: string): void => {
+  if (!HashMap.has(draft.world.connectors, name) || ClusterState.connector(draft.world.state, name) === undefined) return
+  const connector = draft.connector(name)
+  const { conditions, health } = View.health(draft.world, name)
+  if (connector.health === health) return
+  draft.setConnector(name, { ...connector, health })
+  if (connector.health === undefined) return
+  draft.events.push({
+    _tag: "HealthChanged",
+    at: draft.now,
+    connector: name,
+    from: connector.health,
+    to: health,
+    reason: conditions[0]?.reason ?? health
+  })
+}
+
+/** A connector of which nothing is left here. */
+const forget = (draft: Draft, name: string): void => {
+  const { state } = draft.world
+  if (ClusterState.connector(state, name) !== undefined || !HashMap.has(draft.world.connectors, name)) return
+  const { connector, confirms, live, tasks } = draft.connector(name)
+  if (connector.run._tag !== "Idle" || tasks.size > 0 || confirms.size > 0 || live !== undefined) return
+  draft.removeConnector(name)
+}

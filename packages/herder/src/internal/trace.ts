@@ -1,0 +1,48 @@
+/** Failures as people read them: a message, the stack and the causes, without secrets. */
+import { isConnectorError } from "@kelpie/core/ConnectorError"
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import type { Redact } from "./redaction.ts"
+
+/** How a failure of an author's code is treated. */
+export type Class = "transient" | "throttled" | "permanent" | "defect"
+
+/** What failed, for people and for the policies. */
+export interface Described {
+  readonly class: Class
+  readonly message: string
+  readonly trace: string
+  readonly retryAfterMillis?: number | undefined
+}
+
+const maxLength = 16_384
+
+const text = (error: unknown): string => error instanceof Error ? error.message : String(error)
+
+const stackOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const name = "_tag" in error && typeof error._tag === "string" ? error._tag : error.name
+  const head = `${name}: ${error.message}`
+  const frames = (error.stack ?? "").split("\n").filter((line) => line.trimStart().startsWith("at ")).slice(0, 20)
+  const cause = error.cause === undefined ? [] : [`Caused by: ${stackOf(error.cause)}`]
+  return [head, ...frames, ...cause].join("\n")
+}
+
+/** Describes a cause: the typed error if there is one, else the defect. */
+export const describe = (cause: Cause.Cause<unknown>, redact: Redact): Described => {
+  const error = Cause.squash(cause)
+  const trace = redact(stackOf(error)).slice(0, maxLength)
+  const message = redact(text(error)).slice(0, maxLength)
+  const isDefect = cause.reasons.some((reason) => reason._tag === "Die")
+  if (!isDefect && isConnectorError(error)) {
+    switch (error._tag) {
+      case "TransientError":
+        return { class: "transient", message, trace }
+      case "PermanentError":
+        return { class: "permanent", message, trace }
+      case "ThrottledError":
+        return { class: "throttled", message, trace, retryAfterMillis: Duration.toMillis(error.retryAfter) }
+    }
+  }
+  return { class: isDefect ? "defect" : "transient", message, trace }
+}

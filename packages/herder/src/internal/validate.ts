@@ -1,0 +1,93 @@
+/** Validates configs off the tick: the keys, then what the connector's own `validate` says, within its deadline. */
+import type { KeyProblem } from "@kelpie/core/ConfigKey"
+import type { ConfigInfos } from "@kelpie/core/ConfigInfos"
+import * as ConfigKey from "@kelpie/core/ConfigKey"
+import type { ConnectorConfig } from "@kelpie/core/Plugin"
+import * as Validation from "@kelpie/core/Validation"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import type * as Semaphore from "effect/Semaphore"
+import * as Redaction from "./redaction.ts"
+import type { Runtime } from "./runtime.ts"
+import { describe } from "./trace.ts"
+
+/** The answer. */
+export interface Validated {
+  readonly infos: ConfigInfos
+  readonly problems: ReadonlyArray<KeyProblem>
+  readonly warnings: ReadonlyArray<Validation.Warning>
+}
+
+type Context = Pick<Runtime, "plugins" | "variables" | "defaults" | "middleware" | "stop">
+
+/** Resolves the variables of a config one key at a time, so that each that fails is told with its key. */
+const resolve = Effect.fnUntraced(function*(context: Context, raw: ConnectorConfig) {
+  const whole = yield* Effect.result(context.variables(raw))
+  if (whole._tag === "Success") {
+    return { resolved: whole.success.config, secrets: whole.success.secrets, unresolved: new Map<string, string>() }
+  }
+  const resolved: Record<string, string> = Object.create(null)
+  const unresolved = new Map<string, string>()
+  const secrets: Array<string> = []
+  for (const [key, text] of Object.entries(raw)) {
+    const one = yield* Effect.result(context.variables({ [key]: text }))
+    if (one._tag === "Failure") unresolved.set(key, one.failure.message)
+    else {
+      resolved[key] = one.success.config[key] ?? ""
+      secrets.push(...one.success.secrets)
+    }
+  }
+  return { resolved, secrets, unresolved }
+})
+
+/** Validates; fails only when the config names no connector that is known. */
+export const validate = Effect.fnUntraced(function*(
+  context: Context,
+  slots: Semaphore.Semaphore,
+  raw: ConnectorConfig
+): Effect.fn.Return<Validated, Validation.UnknownConnector> {
+  const { resolved, secrets, unresolved } = yield* resolve(context, raw)
+  const checked = Validation.validate(context.plugins, context.defaults, { raw, resolved, unresolved })
+  if (Result.isFailure(checked)) return yield* checked.failure
+  const { connector, infos, problems, warnings } = checked.success
+  const own = connector.kind === "source" ? connector["~source"].validate : connector["~sink"].validate
+  const values = ConfigKey.decode(connector.fields, resolved)
+  if (problems.length > 0 || own === undefined || Result.isFailure(values)) return { infos, problems, warnings }
+  const redact = Redaction.make([], secrets)
+  const found = yield* ownProblems(context, slots, connector.name, raw["name"] ?? "", own(values.success as never), redact)
+  const more = "problems" in found ? Validation.problemsOf(connector.fields, found.problems) : [found]
+  return { infos: Validation.withProblems(infos, more), problems: more, warnings }
+})
+
+const ownProblems = Effect.fnUntraced(function*(
+  { middleware, plugins, stop }: Context,
+  slots: Semaphore.Semaphore,
+  plugin: string,
+  connector: string,
+  own: Effect.Effect<ReadonlyArray<ConfigKey.Problem<any>>, unknown, any>,
+  redact: Redaction.Redact
+) {
+  let problems: ReadonlyArray<ConfigKey.Problem<any>> = []
+  const run = middleware(
+    { _tag: "ValidateConfig", connector, plugin },
+    Effect.map(plugins.provide(own), (found) => {
+      problems = found
+      return found.length
+    })
+  )
+  // in a fiber of its own: code that does not return must not hold up its caller
+  const exit = yield* slots.withPermits(1)(Effect.gen(function*() {
+    const fiber = yield* Effect.forkDetach(run, { startImmediately: true })
+    const stopIt = Effect.sync(() => fiber.interruptUnsafe())
+    const waited = yield* Effect.onInterrupt(Effect.timeoutOption(Fiber.await(fiber), stop.validate), () => stopIt)
+    if (waited._tag === "Some") return waited.value
+    yield* stopIt
+    const seconds = Duration.toMillis(Duration.fromInputUnsafe(stop.validate)) / 1000
+    return Exit.fail(new Error(`the validation of ${plugin} did not return within ${seconds} s`))
+  }))
+  if (exit._tag === "Success") return { problems: problems.map((one) => ({ ...one, message: redact(one.message) })) }
+  return { key: "connector.class", errors: [describe(exit.cause, redact).message] } satisfies KeyProblem
+})
