@@ -25,10 +25,11 @@ export const exponential = (first: number, cap: number, factor = 2): Backoff => 
 export const fromSchedule = (schedule: Schedule.Schedule<unknown, unknown>): Backoff => {
   const delays: Array<number | undefined> = []
   let now = 0
-  const step = Effect.runSync(Schedule.toStep(schedule as Schedule.Schedule<unknown, number>))
+  let step: Step | undefined
   const known = (failures: number): boolean =>
     delays.length >= Math.min(failures, 1000) || (delays.length > 0 && delays[delays.length - 1] === undefined)
   return (failures) => {
+    step ??= Effect.runSync(Schedule.toStep(schedule as Schedule.Schedule<unknown, number>))
     while (!known(failures)) {
       const exit = Effect.runSyncExit(step(now, delays.length + 1))
       // a schedule that ends says so; one that fails, or waits for something outside, is a mistake of its author
@@ -42,6 +43,8 @@ export const fromSchedule = (schedule: Schedule.Schedule<unknown, unknown>): Bac
     return delays[Math.min(failures, delays.length) - 1]
   }
 }
+
+type Step = Effect.Success<ReturnType<typeof Schedule.toStep<unknown, number, never, never>>>
 
 /** A number in [0, 1) that depends on its words only: jitter that spreads names and still replays. */
 export const draw = (...words: ReadonlyArray<string | number>): number => {

@@ -8,7 +8,7 @@ import * as Result from "effect/Result"
 import * as ConfigKey from "./ConfigKey.ts"
 import * as ConnectorName from "./ConnectorName.ts"
 import { nearestKey } from "./internal/nearest.ts"
-import { checkTopicPattern, topicPattern } from "./internal/topicPattern.ts"
+import * as TopicPattern from "./TopicPattern.ts"
 import { weakMemo } from "./internal/weakMemo.ts"
 import type { ConnectorConfig } from "./Plugin.ts"
 
@@ -336,7 +336,7 @@ export const sink = {
     ...high,
     ...place("Common", 4, "Topics regex", "long"),
     default: "",
-    check: checkTopicPattern,
+    check: TopicPattern.check,
     doc: "A regular expression; topics whose whole name it matches are read, new ones too. Give either this or topics."
   }),
   deadLetterTopic: ConfigKey.String("errors.deadletterqueue.topic.name", {
@@ -411,7 +411,7 @@ export const predicate = (alias: string) => {
 
 const checkPatterns = (patterns: ReadonlyArray<string>): string | undefined => {
   for (const pattern of patterns) {
-    const reason = checkTopicPattern(pattern)
+    const reason = TopicPattern.check(pattern)
     if (reason !== undefined) return reason
   }
   return undefined
@@ -653,7 +653,7 @@ export const matcher = (topics: Topics): (topic: string) => boolean => {
     const list = new Set(topics.list)
     return (topic) => list.has(topic)
   }
-  return Result.match(topicPattern(topics.regex), {
+  return Result.match(TopicPattern.compile(topics.regex), {
     onFailure: () => () => false,
     onSuccess: (pattern) => (topic) => pattern.test(topic)
   })

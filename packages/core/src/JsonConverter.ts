@@ -3,7 +3,8 @@
  * `{"schema": ..., "payload": ...}`, else the plain value. Whole numbers beyond 2 ** 53 are kept without loss.
  *
  * Other than Connect it refuses what does not fit the schema (a text where a number should be, 300 as an `int8`), where
- * Connect reads a zero or cuts bits off.
+ * Connect reads a zero or cuts bits off. Without a schema a whole float beyond 2 ** 53 reads back as a `bigint`: in JSON
+ * nothing tells it from an integer.
  */
 import * as ConfigKey from "./ConfigKey.ts"
 import type { ConnectSchema } from "./ConnectSchema.ts"

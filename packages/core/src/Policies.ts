@@ -3,11 +3,22 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Backoff from "./Backoff.ts"
 import * as Policy from "./internal/policy.ts"
+import type { FailureClass } from "./Status.ts"
+
+/** A delay: after how many failures in a row, how long after the first of them, and what the last one was. */
+export type ReconfigurationDelay = (
+  failures: number,
+  elapsedMillis: number,
+  failure: { readonly class: FailureClass; readonly message: string }
+) => number | undefined
 
 /** How failed reconfigurations are retried (design, section 6). */
 export interface ReconfigurationSettings {
-  /** Delay after so many failures in a row, before cap and jitter. */
-  readonly delay: Backoff.Backoff
+  /**
+   * Milliseconds to wait before cap and jitter, or `undefined` to give up; pure, so that the delay is shown before it is
+   * waited for. `Backoff.fromSchedule` makes one of any `Schedule` whose delay depends on the attempt only.
+   */
+  readonly delay: ReconfigurationDelay
   /** No delay is longer, but for what a throttled failure asked for. */
   readonly cap: Duration.Input
   /** `none` is Connect's curve; `equal` draws from half to full delay, so that a storm spreads. */
@@ -56,6 +67,8 @@ export interface ExecutorSettings {
   readonly send: number
   readonly start: number
   readonly validate: number
+  /** Generations that did not return by their deadline; while so many are left, none that timed out before is tried. */
+  readonly orphans: number
 }
 
 /** When positions are stored, and how much is under way between the stages of a task. */
@@ -84,7 +97,7 @@ export const ConverterDefaults = Context.Reference<Readonly<Record<string, strin
 
 /** Delays, bounds and deadlines of reconfiguration. */
 export const ReconfigurationPolicy: Policy.Policy<ReconfigurationSettings> = Policy.make<ReconfigurationSettings>("@kelpie/core/ReconfigurationPolicy", {
-  delay: Backoff.exponential(250, 60_000),
+  delay: Backoff.fromSchedule(Backoff.defaultSchedule),
   cap: Duration.seconds(60),
   jitter: "none",
   seed: undefined,
@@ -115,11 +128,12 @@ export const StopPolicy: Policy.Policy<StopSettings> = Policy.make<StopSettings>
 
 /** Slots of the executor. */
 export const ExecutorLimits: Policy.Policy<ExecutorSettings> = Policy.make<ExecutorSettings>("@kelpie/core/ExecutorLimits", {
-  generate: 32,
+  generate: 64,
   generateSlow: 8,
   send: 16,
   start: 64,
-  validate: 16
+  validate: 16,
+  orphans: 1000
 })
 
 /** The flow of records. */

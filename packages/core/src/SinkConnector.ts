@@ -83,7 +83,8 @@ export const make = <
       context: TaskContext<F> & ReportContext<V["Type"]>
     ) => Effect.Effect<Task<V["Type"]>, ConnectorError, R | Scope.Scope>
   }
-): SinkConnector<F, R | R2> => ({
+  // a `task` that opens something is inferred with the scope in `R`, which the runtime gives it
+): SinkConnector<F, Exclude<R, Scope.Scope> | R2> => ({
   kind: "sink",
   name,
   aliases: definition.aliases ?? [],

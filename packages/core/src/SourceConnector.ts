@@ -126,7 +126,8 @@ export const make = <
   R1 = never,
   R2 = never,
   R3 = never
->(name: string, definition: Definition<F, T, P, O, R1, R2, R3>): SourceConnector<F, R1 | R2 | R3> => {
+>(name: string, definition: Definition<F, T, P, O, R1, R2, R3> // a `start` that opens something is inferred with the scope in `R1`, which the runtime gives it
+): SourceConnector<F, Exclude<R1, Scope.Scope> | R2 | R3> => {
   if (definition.taskConfig !== undefined) refuseSecrets(name, definition.taskConfig)
   return {
     kind: "source",

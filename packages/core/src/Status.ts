@@ -82,6 +82,8 @@ export const StatusRecord = Schema.Struct({
   since: Schema.Finite,
   /** Of a task that runs but cannot go on at the moment. */
   retrying: Schema.optionalKey(Retrying),
+  /** Of a failed one: when the restart policy starts it anew. */
+  restartAt: Schema.optionalKey(Schema.Finite),
   /** Of a connector: how many tasks its last generation gave. */
   generated: Schema.optionalKey(Schema.Int),
   reconfiguration: Schema.optionalKey(Reconfiguration)

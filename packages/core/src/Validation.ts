@@ -67,8 +67,8 @@ export const connector = (
   if (name === undefined) {
     return Result.fail(new UnknownConnector({ message: "Connector config contains no connector type", near: [] }))
   }
-  return Result.fromOption(plugins.connector(name.trim()), () => {
-    const near = plugins.near(["source", "sink"], name.trim())
+  return Result.fromOption(plugins.connector(name), () => {
+    const near = plugins.near(["source", "sink"], name)
     const known = namesOf(plugins, ["source", "sink"])
     const hint = near.length > 0
       ? `near matches are: ${near.join(", ")}`

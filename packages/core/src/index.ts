@@ -4,8 +4,6 @@ export * as ConfigInfos from "./ConfigInfos.ts"
 export * as ConfigKey from "./ConfigKey.ts"
 export * as ConfigRecord from "./ConfigRecord.ts"
 export { ConfigStore } from "./ConfigStore.ts"
-export * as ConnectorKeys from "./ConnectorKeys.ts"
-export * as ConnectorName from "./ConnectorName.ts"
 export {
   type ConnectorError,
   fromRejection,
@@ -14,6 +12,8 @@ export {
   ThrottledError,
   TransientError
 } from "./ConnectorError.ts"
+export * as ConnectorKeys from "./ConnectorKeys.ts"
+export * as ConnectorName from "./ConnectorName.ts"
 export type { ConnectRecord, Header, SinkRecord, SourceRecord } from "./ConnectRecord.ts"
 export * as ConnectSchema from "./ConnectSchema.ts"
 export * as Converter from "./Converter.ts"
@@ -32,7 +32,15 @@ export { OffsetStore } from "./OffsetStore.ts"
 export type * as Operation from "./Operation.ts"
 export type * as Plugin from "./Plugin.ts"
 export { Plugins } from "./Plugins.ts"
-export { ConverterDefaults, ExecutorLimits, FlowPolicy, ReconfigurationPolicy, RestartPolicy, StopPolicy, VariableSettings } from "./Policies.ts"
+export {
+  ConverterDefaults,
+  ExecutorLimits,
+  FlowPolicy,
+  ReconfigurationPolicy,
+  RestartPolicy,
+  StopPolicy,
+  VariableSettings
+} from "./Policies.ts"
 export * as RecordPredicate from "./RecordPredicate.ts"
 export * as SinkConnector from "./SinkConnector.ts"
 export * as SourceConnector from "./SourceConnector.ts"
@@ -44,6 +52,7 @@ export * as Stores from "./Stores.ts"
 export * as TaskSplit from "./TaskSplit.ts"
 export * as TopicDealing from "./TopicDealing.ts"
 export { TopicLog } from "./TopicLog.ts"
+export * as TopicPattern from "./TopicPattern.ts"
 export * as Transform from "./Transform.ts"
 export * as Validation from "./Validation.ts"
 export * as VariableProvider from "./VariableProvider.ts"

@@ -98,7 +98,7 @@ describe("JsonConverter, schemaless", () => {
   /** A float of 17 digits and no fraction looks like a whole number in JSON. */
   const asRead = (value: Schema.Json): unknown =>
     typeof value === "number"
-      ? /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(value) : value + 0
+      ? /^-?\d{16,}$/.test(String(value)) && !Number.isSafeInteger(value) ? BigInt(String(value)) : value + 0
       : Array.isArray(value)
       ? value.map(asRead)
       : typeof value === "object" && value !== null

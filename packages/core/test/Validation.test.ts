@@ -463,7 +463,7 @@ it.layer(Plugins.layer([LinesSource, LinesSink, OwnTasks, TextConverter, HeaderT
           near.message,
           "Failed to find any class that implements Connector and which name matches org.example.LineSource, near matches are: LinesSource"
         )
-        for (const name of ["", "TextConverter", "linessource!!!", "__proto__"]) {
+        for (const name of ["", "TextConverter", "linessource!!!", "__proto__", " LinesSource"]) {
           const unknown = yield* Effect.flip(run({ name: "a", "connector.class": name }))
           assert.isTrue(
             unknown.message.startsWith(

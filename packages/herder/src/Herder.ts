@@ -53,6 +53,12 @@ export class Herder extends Context.Service<Herder, {
   readonly restartTask: (name: string, task: number) => Effect.Effect<void, HerderError>
   /** An operator's "retry now" of the reconfiguration. */
   readonly retry: (name: string) => Effect.Effect<void, HerderError>
+  /** "Retry now" for every started connector that waits or is parked and matches; gives their names. */
+  readonly retryAll: (filter: {
+    /** `*` stands for any characters. */
+    readonly name?: string | undefined
+    readonly class?: Status.FailureClass | undefined
+  }) => Effect.Effect<ReadonlyArray<string>, HerderError>
   /** Parks the reconfiguration until `unpark`, `resume` or a delete. */
   readonly park: (name: string) => Effect.Effect<void, HerderError>
   readonly unpark: (name: string) => Effect.Effect<void, HerderError>

@@ -59,31 +59,39 @@ export const decide = (state: ClusterState.ClusterState, command: LeaderCommand,
 
 /**
  * What a new leader writes before its first command: the cluster's identity, and a new owner for what nobody alive
- * owns. `state.placements` of sessions that are no members are those of ended ones.
+ * owns. `state.placements` of sessions that are no members are those of ended ones: what they owned is released. A
+ * hand-over that is under way goes on (I6).
  */
 export const recover = (
   state: ClusterState.ClusterState,
   context: Pick<Context, "sessions">,
   clusterId: string
 ): ReadonlyArray<ConfigRecord.Write> => {
+  const names = new Set([...HashMap.keys(state.connectors), ...HashMap.keys(state.placements)])
   const writes: Array<ConfigRecord.Write> = []
   if (state.cluster === undefined) writes.push({ key: "cluster", entry: { id: clusterId } })
-  const counts = Placement.load(state, context.sessions)
-  const names = new Set([...HashMap.keys(state.connectors), ...HashMap.keys(state.placements)])
-  for (const name of names) {
-    const wanted = new Set(ClusterState.items(state, name).map(Item.key))
-    const placements = ClusterState.placements(state, name)
-    for (const [item, record] of placements) {
-      const dead = record._tag !== "Released" && !context.sessions.includes(record.session)
-      const unit = toItem(name, item)
-      if (!wanted.has(Item.key(unit)) && (dead || record._tag === "Released")) {
-        writes.push(ConfigRecord.placement(unit, undefined))
-      }
-    }
-    for (const item of ClusterState.items(state, name)) {
-      const record = placements.get(item.task ?? "connector")
-      const owned = record !== undefined && record._tag !== "Released" && context.sessions.includes(record.session)
-      if (!owned) writes.push(...own(item, counts, false))
+  for (const name of names) writes.push(...releaseDead(state, name, context.sessions))
+  const released = writes.reduce(after, state)
+  const counts = Placement.load(released, context.sessions)
+  for (const name of names) writes.push(...placeConnector(released, name, counts), ...placeTasks(released, name, counts))
+  return lastOfEachKey(writes)
+}
+
+/** Releases what sessions that are no members owned, and forgets releases of what is not wanted any more. */
+const releaseDead = (
+  state: ClusterState.ClusterState,
+  name: string,
+  sessions: ReadonlyArray<string>
+): ReadonlyArray<ConfigRecord.Write> => {
+  const wanted = new Set(ClusterState.items(state, name).map(Item.key))
+  const writes: Array<ConfigRecord.Write> = []
+  for (const [item, record] of ClusterState.placements(state, name)) {
+    const unit = toItem(name, item)
+    if (record._tag !== "Released" && sessions.includes(record.session)) continue
+    if (!wanted.has(Item.key(unit))) writes.push(ConfigRecord.placement(unit, undefined))
+    else if (record._tag !== "Released") {
+      const reason = record._tag === "Owned" ? "moved" : record.reason
+      writes.push(ConfigRecord.placement(unit, { _tag: "Released", reason }))
     }
   }
   return writes
@@ -149,10 +157,14 @@ const putConnector = (
     retries: 0,
     held: false
   }
-  const item = Item.connector(name)
-  const free = (ClusterState.placement(state, item)?._tag ?? "Released") === "Released" // I5, across incarnations
-  const placed = free ? own(item, Placement.load(state, context.sessions), false) : []
-  return accept([ConfigRecord.connector(name, entry), ...placed], true)
+  const created = ConfigRecord.connector(name, entry)
+  // a record that could not be read has left its items with their owners
+  const left = [...ClusterState.placements(state, name).keys()].flatMap((item) =>
+    release(state, toItem(name, item), "removed")
+  )
+  const now = after(state, created)
+  // I5, across incarnations: what was there before is released first
+  return accept([created, ...left, ...placeConnector(now, name, Placement.load(now, context.sessions))], true)
 }
 
 const deleteConnector = (state: ClusterState.ClusterState, name: string): Refusable => {
@@ -214,25 +226,38 @@ const publishTaskSet = (
     if (next?.digest === task.digest) return
     writes.push(...release(state, Item.task(name, number), next === undefined ? "removed" : "changed"))
   })
-  return accept([...writes, ...placeTasks(writes.reduce(after, state), name, context)])
+  const now = writes.reduce(after, state)
+  return accept([...writes, ...placeTasks(now, name, Placement.load(now, context.sessions))])
 }
 
 /** The state after a write of the same commit; its position is not known yet, so it counts as the present one. */
 const after = (state: ClusterState.ClusterState, write: ConfigRecord.Write): ClusterState.ClusterState =>
   ClusterState.write(state, write, state.position)
 
+/** Places the connector instance if nobody owns it. */
+const placeConnector = (
+  state: ClusterState.ClusterState,
+  name: string,
+  counts: Placement.Load
+): ReadonlyArray<ConfigRecord.Write> => {
+  if (ClusterState.connector(state, name) === undefined) return []
+  const record = ClusterState.placement(state, Item.connector(name))
+  return record === undefined || record._tag === "Released"
+    ? own(Item.connector(name), counts, record?.reason === "restart")
+    : []
+}
+
 /** Places the tasks that nobody owns, once all that the set removed or changed is released (I6). */
 const placeTasks = (
   state: ClusterState.ClusterState,
   name: string,
-  context: Context
+  counts: Placement.Load
 ): ReadonlyArray<ConfigRecord.Write> => {
   const placements = ClusterState.placements(state, name)
   for (const [item, record] of placements) {
     const handOver = record._tag === "Releasing" && (record.reason === "changed" || record.reason === "removed")
     if (item !== "connector" && handOver) return []
   }
-  const counts = Placement.load(state, context.sessions)
   return (ClusterState.taskSet(state, name)?.tasks ?? []).flatMap((_, task) => {
     const record = placements.get(task)
     return record === undefined || record._tag === "Released"
@@ -267,14 +292,8 @@ const confirmRelease = (
     names.add(item.connector)
   }
   const released = writes.reduce(after, state)
-  for (const name of names) {
-    const record = ClusterState.placement(released, Item.connector(name))
-    if (ClusterState.connector(released, name) !== undefined && (record === undefined || record._tag === "Released")) {
-      const counts = Placement.load(released, context.sessions)
-      writes.push(...own(Item.connector(name), counts, record?.reason === "restart"))
-    }
-    writes.push(...placeTasks(released, name, context))
-  }
+  const counts = Placement.load(released, context.sessions)
+  for (const name of names) writes.push(...placeConnector(released, name, counts), ...placeTasks(released, name, counts))
   return accept(lastOfEachKey(writes))
 }
 

@@ -6,6 +6,7 @@
 import type { ConfigStore } from "@kelpie/core/ConfigStore"
 import type { HerderEvent } from "@kelpie/core/HerderEvent"
 import type { Membership } from "@kelpie/core/Membership"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
@@ -38,6 +39,8 @@ export interface Tick {
   readonly wake: () => void
   /** The newest world. */
   readonly world: () => World.World
+  /** Whether the last tick of the loop died: a bug, told in the log. */
+  readonly failing: () => boolean
   readonly tick: Effect.Effect<Outcome>
   /** Ticks whenever something comes in or is due. */
   readonly loop: Effect.Effect<never>
@@ -50,6 +53,7 @@ export const make = (settings: World.Settings, surroundings: (tick: Tick) => Sur
   let world = World.make(settings)
   let inbox: Array<Plan.Message> = []
   let nextWakeAt = Infinity
+  let failing = false
   const awake = Latch.makeUnsafe(true)
 
   /** What moved outside, as messages. */
@@ -99,6 +103,15 @@ export const make = (settings: World.Settings, surroundings: (tick: Tick) => Sur
     awake.closeUnsafe()
   })
 
+  const recover = (cause: Cause.Cause<never>) =>
+    Effect.andThen(
+      Effect.logError("the tick failed; every connector is looked at again", cause),
+      Effect.sync(() => {
+        failing = true
+        self.post({ _tag: "Resync" })
+      })
+    )
+
   const self: Tick = {
     post: (message) => {
       inbox.push(message)
@@ -107,7 +120,18 @@ export const make = (settings: World.Settings, surroundings: (tick: Tick) => Sur
     wake: () => void awake.openUnsafe(),
     world: () => world,
     tick,
-    loop: Effect.forever(Effect.andThen(wait, tick))
+    failing: () => failing,
+    // a defect in a plan is a bug: it is told, and everything is looked at anew
+    loop: Effect.forever(
+      Effect.matchCauseEffect(Effect.andThen(wait, tick), {
+        onSuccess: () =>
+          Effect.sync(() => {
+            failing = false
+          }),
+        onFailure: (cause) =>
+          Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.andThen(recover(cause), Effect.sleep("1 second"))
+      })
+    )
   }
   const outside = surroundings(self)
   return self

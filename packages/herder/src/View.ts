@@ -117,7 +117,7 @@ const starting: Status.Condition = { reason: "Starting", message: "the connector
 
 const connectorConditions = (record: Status.StatusRecord): ReadonlyArray<Status.Condition> => {
   if (record.state === "FAILED") {
-    return [{ reason: "ConnectorFailed", message: firstLine(record.trace), since: record.since }]
+    return [{ reason: "ConnectorFailed", message: firstLine(record.trace), since: record.since, ...restart(record) }]
   }
   const lane = record.reconfiguration
   if (lane === undefined) return []
@@ -145,12 +145,16 @@ const taskConditions = (self: Snapshot, name: string): ReadonlyArray<Status.Cond
       return [{ reason: "TaskStarting", message: `task ${task} has not started yet` }]
     }
     if (record.state === "FAILED") {
-      return [{ reason: "TaskFailed", message: `task ${task}: ${firstLine(record.trace)}`, since: record.since }]
+      const message = `task ${task}: ${firstLine(record.trace)}`
+      return [{ reason: "TaskFailed", message, since: record.since, ...restart(record) }]
     }
     if (record.retrying === undefined) return []
     const { message, nextAttemptAt, since } = record.retrying
     return [{ reason: "TaskRetrying", message: `task ${task}: ${message}`, since, nextAttemptAt }]
   })
+
+const restart = ({ restartAt }: Status.StatusRecord): { readonly nextAttemptAt?: number } =>
+  restartAt === undefined ? {} : { nextAttemptAt: restartAt }
 
 const firstLine = (trace: string | undefined): string => (trace ?? "").split("\n", 1)[0] ?? ""
 

@@ -23,7 +23,12 @@ export interface ConnectorPolicies {
 export interface Settings {
   readonly session: string
   readonly workerId: string
-  readonly limits: { readonly generate: number; readonly generateSlow: number; readonly start: number }
+  readonly limits: {
+    readonly generate: number
+    readonly generateSlow: number
+    readonly start: number
+    readonly orphans: number
+  }
   /** Reads the policies of a connector from its config; pure. */
   readonly policies: (name: string, incarnation: string, config: Readonly<Record<string, string>>) => ConnectorPolicies
   /** Delay before a release is confirmed again. */
@@ -95,6 +100,8 @@ export interface World {
   /** Items that wait for a start slot, by `Item.key`. */
   readonly starts: Fifo.Fifo<string>
   readonly slots: { readonly generate: number; readonly generateSlow: number; readonly start: number }
+  /** Attempts whose code has not returned. */
+  readonly orphans: number
   /** Numbers of attempts and of starts given so far. */
   readonly attempts: number
   readonly runs: number
@@ -112,6 +119,7 @@ export const make = (settings: Settings): World => ({
   queues: { generate: Fifo.empty, generateSlow: Fifo.empty },
   starts: Fifo.empty,
   slots: { generate: 0, generateSlow: 0, start: 0 },
+  orphans: 0,
   attempts: 0,
   runs: 0,
   leader: undefined

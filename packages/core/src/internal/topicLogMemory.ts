@@ -1,4 +1,9 @@
-/** Topics in memory: the engine of `TopicLog.layerMemory`. */
+/**
+ * Topics in memory: the engine of `TopicLog.layerMemory`.
+ *
+ * A partition keeps the arrays that were appended, as they are, and a reader gets the same arrays: a batch of a thousand
+ * costs one entry, and nothing is copied unless a read or the bound cuts through an array.
+ */
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Floors from "../Floors.ts"
@@ -7,10 +12,20 @@ import type { TopicLog } from "../TopicLog.ts"
 import * as Dealing from "./dealing.ts"
 import { partitionFor } from "./partitioner.ts"
 
+type Records = ReadonlyArray<TopicLog.LogRecord>
+
+/** Records that were appended together. */
+interface Segment {
+  /** The offset of its first record. */
+  readonly first: number
+  readonly records: Records
+}
 interface Partition {
-  records: Array<TopicLog.LogRecord>
+  segments: Array<Segment>
   /** The offset of the first record that is kept. */
   first: number
+  /** The offset of the next record. */
+  end: number
 }
 interface Topic {
   readonly name: string
@@ -19,6 +34,46 @@ interface Topic {
   turn: number
   /** Who waits for records of this topic. */
   readonly readers: Set<Latch.Latch>
+}
+
+/** The place of the segment that holds an offset, which has to be kept. */
+const segmentOf = ({ segments }: Partition, offset: number): number => {
+  let low = 0
+  let high = segments.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if ((segments[middle]?.first ?? Infinity) <= offset) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+const append = (partition: Partition, records: Records, retain: number): void => {
+  if (records.length === 0) return
+  partition.segments.push({ first: partition.end, records })
+  partition.end += records.length
+  // cut rarely, so that the cost of a cut is spread over as many appends
+  if (partition.end - partition.first > 2 * retain) forget(partition, partition.end - retain)
+}
+
+/** Drops the records before an offset. */
+const forget = (partition: Partition, offset: number): void => {
+  const place = segmentOf(partition, offset)
+  const kept = partition.segments.slice(place)
+  const cut = kept[0]
+  if (cut !== undefined) kept[0] = { first: offset, records: cut.records.slice(offset - cut.first) }
+  partition.segments = kept
+  partition.first = offset
+}
+
+/** The records of each partition, in their order. */
+const deal = (topic: Topic, records: Records): ReadonlyArray<Records> => {
+  const { partitions } = topic
+  if (partitions.length === 1) return [records]
+  const dealt = partitions.map((): Array<TopicLog.LogRecord> => [])
+  const turn = () => topic.turn++
+  for (const record of records) dealt[partitionFor(record, partitions.length, turn)]?.push(record)
+  return dealt
 }
 
 const describe = ({ name, partitions }: Topic): TopicLog.Topic => ({ name, partitions: partitions.length })
@@ -38,7 +93,7 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
       if (known !== undefined) return known
       const topic: Topic = {
         name,
-        partitions: Array.from({ length: partitions }, () => ({ records: [], first: 0 })),
+        partitions: Array.from({ length: partitions }, () => ({ segments: [], first: 0, end: 0 })),
         turn: 0,
         readers: new Set()
       }
@@ -46,19 +101,13 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
       for (const latch of readers) latch.openUnsafe()
       return topic
     }
-    const append = ({ records, topic: name }: TopicLog.Append) => {
+    const appendTo = ({ records, topic: name }: TopicLog.Append) => {
       const topic = topicOf(name, 1)
-      const only = topic.partitions.length === 1 ? topic.partitions[0] : undefined
-      for (const record of records) {
-        const partition = only ?? topic.partitions[partitionFor(record, topic.partitions.length, () => topic.turn++)]
-        partition?.records.push(record)
-      }
+      deal(topic, records).forEach((part, partition) => {
+        const log = topic.partitions[partition]
+        if (log !== undefined) append(log, part, retain)
+      })
       for (const latch of topic.readers) latch.openUnsafe()
-      for (const partition of topic.partitions) {
-        if (partition.records.length <= 2 * retain) continue
-        partition.first += partition.records.length - retain
-        partition.records = partition.records.slice(-retain)
-      }
     }
     const fenced = (operation: string) => new StoreError({ kind: "Fenced", operation })
 
@@ -76,12 +125,16 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
         const log = topics.get(topic)?.partitions[partition]
         if (log === undefined) continue
         const key = Dealing.key(topic, partition)
-        const offset = Math.max(next.get(key) ?? 0, log.first)
-        const records = log.records.slice(offset - log.first, offset - log.first + room)
-        if (records.length === 0) continue
-        batches.push({ topic, partition, firstOffset: offset, records })
-        next.set(key, offset + records.length)
-        room -= records.length
+        let offset = Math.max(next.get(key) ?? 0, log.first)
+        for (let at = segmentOf(log, offset); offset < log.end && room > 0; at++) {
+          const { first, records: all } = log.segments[at] ?? { first: offset, records: [] }
+          const whole = offset === first && all.length <= room
+          const records = whole ? all : all.slice(offset - first, offset - first + room)
+          batches.push({ topic, partition, firstOffset: offset, records })
+          offset += records.length
+          room -= records.length
+        }
+        next.set(key, offset)
       }
       return batches
     }
@@ -97,7 +150,7 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
             append: (appends, offsets) =>
               Effect.suspend(() => {
                 if (isClosed() || !floors.accepts(item, run)) return Effect.fail(fenced("append"))
-                for (const one of appends) append(one)
+                for (const one of appends) appendTo(one)
                 return offsets === undefined ? Effect.void : offsets.commit
               })
           }

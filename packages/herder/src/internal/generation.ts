@@ -10,12 +10,16 @@ import * as Item from "@kelpie/core/Item"
 import type { LeaderCommand, LeaderError } from "@kelpie/core/LeaderCommand"
 import type * as Status from "@kelpie/core/Status"
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import type * as Semaphore from "effect/Semaphore"
+import type * as Tracer from "effect/Tracer"
 import type * as Lane from "../Lane.ts"
 import type * as Plan from "../Plan.ts"
+import { contain } from "./contained.ts"
 import { digest } from "./digest.ts"
 import * as Jobs from "./jobs.ts"
 import type { ResolvedConfig } from "./resolved.ts"
@@ -58,15 +62,20 @@ export const make = (
   const { redact } = instance.config
   let stage: Status.Stage = "generating"
   let interrupt: Effect.Effect<void> = Effect.void
+  let span: Tracer.Span | undefined
+  const spanned = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    span === undefined ? effect : Effect.withParentSpan(effect, span)
   const settled = (
     outcome: Extract<Plan.Message, { _tag: "Settled" }>["outcome"],
     ended: boolean,
     generated?: number
   ) =>
-    Effect.sync(() => {
-      done()
-      runtime.post({ _tag: "Settled", connector, attempt, outcome, ended, generated })
-    })
+    Effect.flatMap(Clock.currentTimeNanos, (now) =>
+      Effect.sync(() => {
+        done()
+        span?.end(now, outcome._tag === "Failed" ? Exit.fail(outcome.failure.message) : Exit.void)
+        runtime.post({ _tag: "Settled", connector, attempt, outcome, ended, generated })
+      }))
   const failed = (failure: Lane.Failure) => ({ _tag: "Failed", failure } as const)
   const ended = Effect.sync(() => runtime.post({ _tag: "AttemptEnded", connector, attempt }))
   const seconds = (duration: Duration.Input) => `${Duration.toMillis(Duration.fromInputUnsafe(duration)) / 1000} s`
@@ -78,7 +87,7 @@ export const make = (
     interrupt = yield* Jobs.submit(runtime.executor, {
       label: `publish the tasks of ${connector}`,
       deadline: runtime.reconfiguration.sendDeadline,
-      run: sending.withPermits(1)(runtime.send(connector, publish)),
+      run: sending.withPermits(1)(spanned(runtime.send(connector, publish))),
       settled: (outcome, isEnded) => {
         switch (outcome._tag) {
           case "Success":
@@ -100,9 +109,10 @@ export const make = (
   const generating = Jobs.submit(runtime.executor, {
     label: `generate the task configs of ${connector}`,
     deadline: runtime.reconfiguration.deadline,
-    run: generate(runtime, instance, command, (next) => {
-      stage = next
-    }),
+    run: Effect.suspend(() =>
+      spanned(generate(runtime, instance, command, (next) => {
+        stage = next
+      }))),
     settled: (outcome, isEnded) => {
       switch (outcome._tag) {
         case "Success":
@@ -121,11 +131,13 @@ export const make = (
     },
     ended
   })
+  const attributes = { connector, attempt: command.number, revision: command.revision }
   return {
-    submit: Effect.flatMap(generating, (handle) =>
-      Effect.sync(() => {
-        if (interrupt === Effect.void) interrupt = handle
-      })),
+    submit: Effect.gen(function*() {
+      span = yield* Effect.makeSpan("Kelpie.reconfigure", { root: true, attributes })
+      const handle = yield* generating
+      if (interrupt === Effect.void) interrupt = handle
+    }),
     interrupt: Effect.suspend(() => interrupt)
   }
 }
@@ -140,7 +152,7 @@ const generate = Effect.fnUntraced(function*(
   let given: ReadonlyArray<unknown> = []
   yield* runtime.middleware(
     { _tag: "GenerateTaskConfigs", connector, revision, attempt: number, maxTasks: tasksMax },
-    Effect.map(runtime.plugins.provide(taskConfigs(tasksMax)), (configs) => {
+    Effect.map(contain(config.redact, runtime.plugins.provide(Effect.suspend(() => taskConfigs(tasksMax)))), (configs) => {
       given = configs
       return configs.length
     })

@@ -19,12 +19,11 @@ export interface Handoff<A> {
   readonly drained: Effect.Effect<void>
 }
 
-/** An empty hand-over for `capacity` values. */
-export const make = <A>(capacity: number): Handoff<A> => {
+/** An empty hand-over for `capacity` values. `filled` is open while something waits, and may have other reasons to be. */
+export const make = <A>(capacity: number, filled: Latch.Latch = Latch.makeUnsafe(false)): Handoff<A> => {
   let waiting: Array<A> = []
   let taken = 0
   const room = Latch.makeUnsafe(true)
-  const filled = Latch.makeUnsafe(false)
   const drained = Latch.makeUnsafe(true)
   const offer = (value: A): Effect.Effect<void> =>
     Effect.suspend(() => {
@@ -39,8 +38,8 @@ export const make = <A>(capacity: number): Handoff<A> => {
     offer,
     ready: filled.await,
     takeUnsafe: (max) => {
-      const values = waiting.slice(0, max)
-      waiting = waiting.slice(max)
+      const values = waiting.length <= max ? waiting : waiting.slice(0, max)
+      waiting = waiting.slice(values.length)
       taken += values.length
       if (waiting.length === 0) filled.closeUnsafe()
       if (waiting.length < capacity) room.openUnsafe()

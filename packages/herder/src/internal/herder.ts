@@ -44,7 +44,8 @@ export interface Assembled {
   readonly leader: Leader.Leader
 }
 
-type Ports = ConfigStore | StatusStore | OffsetStore | TopicLog | Membership | LeaderClient | Plugins
+/** What a herder stands on. */
+export type Ports = ConfigStore | StatusStore | OffsetStore | TopicLog | Membership | LeaderClient | Plugins
 
 /** Everything but the loop: nothing runs until it is ticked. */
 export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Effect.gen(function*() {
@@ -128,6 +129,9 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
   return { service, tick, leader }
 })
 
+/** A leader alone. */
+export const makeLeader = Leader.make
+
 /** How often every connector is looked at, whether something was heard of it or not. */
 const resyncInterval = "5 minutes"
 
@@ -145,13 +149,7 @@ const run = Effect.fnUntraced(function*({ tick }: Assembled) {
   yield* Effect.forkScoped(
     Effect.forever(Effect.andThen(Effect.sleep(resyncInterval), Effect.sync(() => tick.post({ _tag: "Resync" }))))
   )
-  // a defect in a plan is a bug: it is told, and everything is looked at anew
-  const loop = Effect.catchCause(tick.loop, (cause) =>
-    Effect.logError("the tick failed; every connector is looked at again", cause).pipe(
-      Effect.andThen(Effect.sleep("1 second")),
-      Effect.andThen(Effect.sync(() => tick.post({ _tag: "Resync" })))
-    ))
-  yield* Effect.forkScoped(Effect.forever(loop))
+  yield* Effect.forkScoped(tick.loop)
 })
 
 /** A herder on whatever ports it is given. */

@@ -1,7 +1,7 @@
 /** The operations of the herder service: reads from the newest snapshot, writes through the leader. */
+import * as ClusterState from "@kelpie/core/ClusterState"
 import type { KeyProblem } from "@kelpie/core/ConfigKey"
 import type { TargetState } from "@kelpie/core/ConfigRecord"
-import * as ClusterState from "@kelpie/core/ClusterState"
 import type { HerderEvent } from "@kelpie/core/HerderEvent"
 import type { LeaderCommand, LeaderError, Outcome } from "@kelpie/core/LeaderCommand"
 import type * as Plugin from "@kelpie/core/Plugin"
@@ -97,9 +97,13 @@ export const operations = (context: Context): Herder["Service"] => {
   /** A config with its name, checked. */
   const prepare = Effect.fnUntraced(function*(name: string, given: Plugin.ConnectorConfig) {
     const reason = context.checkName(name)
-    if (reason !== undefined) return yield* invalid([{ key: "name", errors: [reason] }])
+    if (reason !== undefined) {
+      return yield* invalid([{ key: "name", errors: [`Invalid value ${name} for configuration name: ${reason}`] }])
+    }
     if (given["name"] !== undefined && given["name"] !== name) {
-      const message = `Connector name configuration (${given["name"]}) doesn't match connector name in the URL (${name})`
+      const message = `Connector name configuration (${
+        given["name"]
+      }) doesn't match connector name in the URL (${name})`
       return yield* fail(new InvalidConfig({ message, problems: [{ key: "name", errors: [message] }] }))
     }
     const config = { ...given, name }
@@ -122,7 +126,8 @@ export const operations = (context: Context): Herder["Service"] => {
     const state = yield* runtime.configStore.state
     const existing = ClusterState.connector(state, name)
     if (existing === undefined) return yield* notFound(name)
-    const merged: Record<string, string> = { ...existing.config }
+    // without a prototype, so that any key is a key
+    const merged: Record<string, string> = Object.assign(Object.create(null), existing.config)
     for (const [key, value] of Object.entries(changes)) {
       if (value === null) delete merged[key]
       else merged[key] = value
@@ -151,6 +156,19 @@ export const operations = (context: Context): Herder["Service"] => {
     yield* send(name, { _tag: "Restart", name, connector: false, tasks: [task] })
   })
 
+  const retryAll: Herder["Service"]["retryAll"] = Effect.fnUntraced(function*(filter) {
+    const now = yield* snapshot
+    const matches = glob(filter.name ?? "*")
+    const names = ClusterState.names(now.state).filter((name) => {
+      const lane = View.status(now, name, typeOf)?.reconfiguration
+      const waits = lane !== undefined && (lane.state === "Waiting" || lane.state === "Parked")
+      return waits && matches(name) && (filter.class === undefined || lane.failure?.class === filter.class)
+    })
+    yield* Effect.forEach(names, retry, { concurrency: "unbounded", discard: true })
+    return names
+  })
+  const retry = (name: string) => Effect.asVoid(send(name, { _tag: "RetryReconfiguration", name }))
+
   const tasks = (name: string) =>
     read(name, ({ state }): ReadonlyArray<Herder.TaskInfo> | undefined => {
       if (ClusterState.connector(state, name) === undefined) return undefined
@@ -173,15 +191,27 @@ export const operations = (context: Context): Herder["Service"] => {
     stop: (name) => setTarget(name, "STOPPED"),
     restart,
     restartTask,
-    retry: (name) => Effect.asVoid(send(name, { _tag: "RetryReconfiguration", name })),
+    retry,
+    retryAll,
     park: (name) => Effect.asVoid(send(name, { _tag: "HoldReconfiguration", name, held: true })),
     unpark: (name) => Effect.asVoid(send(name, { _tag: "HoldReconfiguration", name, held: false })),
     validate: check,
     clusterId: Effect.map(runtime.configStore.state, (state) => state.cluster?.id ?? ""),
     plugins: Effect.succeed(plugins.all),
-    health: Effect.succeed({ status: "healthy", message: "Worker has completed startup and is ready to handle requests." }),
+    health: Effect.sync(() =>
+      tick.failing()
+        ? { status: "unhealthy", message: "The tick of this worker failed; its log says why." }
+        : { status: "healthy", message: "Worker has completed startup and is ready to handle requests." }
+    ),
     events: context.events
   }
+}
+
+/** A pattern in which `*` stands for any characters. */
+const glob = (pattern: string): (name: string) => boolean => {
+  const parts = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+  const whole = new RegExp(`^${parts.join(".*")}$`, "s")
+  return (name) => whole.test(name)
 }
 
 /** A task config as Connect shows one: texts; what is no text is its JSON. */

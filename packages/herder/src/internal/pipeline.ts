@@ -6,7 +6,7 @@ import * as ConfigKey from "@kelpie/core/ConfigKey"
 import { PermanentError } from "@kelpie/core/ConnectorError"
 import type * as ConnectorKeys from "@kelpie/core/ConnectorKeys"
 import type { ConnectRecord, Header, SinkRecord, SourceRecord } from "@kelpie/core/ConnectRecord"
-import type { Codec } from "@kelpie/core/Converter"
+import type { Codec, SchemaAndValue } from "@kelpie/core/Converter"
 import type * as Plugin from "@kelpie/core/Plugin"
 import type { Definitions, Plugins } from "@kelpie/core/Plugins"
 import type { TopicLog } from "@kelpie/core/TopicLog"
@@ -18,20 +18,44 @@ import * as Result from "effect/Result"
 /** Connect's names of the stages of a record. */
 export type Stage = "TRANSFORMATION" | "KEY_CONVERTER" | "VALUE_CONVERTER" | "HEADER_CONVERTER" | "TASK_PUT"
 
-/** Where the last failure was. */
-export interface Where {
-  stage: Stage
-  /** The plugin that failed. */
-  plugin: string
+/** Where a record is on its way: read when it fails. Kept by plain writes, for it is written for every record. */
+export class Where {
+  stage: Stage = "TRANSFORMATION"
+  /** The place of the record in its batch. */
+  index = 0
+  /** The transform that runs, by its type. */
+  transform = ""
+  readonly #converters: Partial<Record<Stage, string>>
+  constructor(converters: Partial<Record<Stage, string>>) {
+    this.#converters = converters
+  }
+  /** The plugin of the present stage. */
+  get plugin(): string {
+    return this.#converters[this.stage] ?? this.transform
+  }
 }
 
-/** The converters and transforms of one task. */
+type LogRecord = TopicLog.LogRecord
+
+/** The converters and transforms of one task. Both functions note in `where` at which record they are before it can fail. */
 export interface Pipeline {
   readonly where: Where
-  /** A source's record as the log holds it; `undefined`: dropped by a transform. */
-  readonly toLog: (record: SourceRecord, now: number) => { readonly topic: string; readonly record: TopicLog.LogRecord } | undefined
-  /** A record of the log as a sink takes it; `undefined`: dropped by a transform. */
-  readonly fromLog: (topic: string, partition: number, offset: number, record: TopicLog.LogRecord) => SinkRecord | undefined
+  /** Turns the records `from` to `to` of a source into what the log holds, and adds it to the lists of its topics. */
+  readonly toLog: (
+    records: ReadonlyArray<SourceRecord>,
+    from: number,
+    to: number,
+    now: number,
+    byTopic: Map<string, Array<LogRecord>>
+  ) => void
+  /** Turns the records `from` to `to` of the log into what a sink takes, and adds it to a list. */
+  readonly fromLog: (
+    batch: TopicLog.Batch,
+    from: number,
+    to: number,
+    decode: ((value: unknown) => unknown) | undefined,
+    records: Array<SinkRecord>
+  ) => void
 }
 
 /** Opens the plugins of a task. A plugin that does not exist, or refuses its keys, is a permanent failure. */
@@ -39,69 +63,107 @@ export const make = Effect.fnUntraced(function*(
   plugins: Plugins["Service"],
   settings: ConnectorKeys.ConnectorSettings
 ): Effect.fn.Return<Pipeline, PermanentError> {
-  const where: Where = { stage: "TRANSFORMATION", plugin: "" }
-  const key = yield* openConverter(plugins, settings.converters.key, "key")
-  const value = yield* openConverter(plugins, settings.converters.value, "value")
-  const header = yield* openConverter(plugins, settings.converters.header, "header")
+  const { converters } = settings
+  const where = new Where({
+    KEY_CONVERTER: converters.key?.type ?? "",
+    VALUE_CONVERTER: converters.value?.type ?? "",
+    HEADER_CONVERTER: converters.header?.type ?? ""
+  })
+  const key = yield* openConverter(plugins, converters.key, "key")
+  const value = yield* openConverter(plugins, converters.value, "value")
+  const header = yield* openConverter(plugins, converters.header, "header")
   const transform = yield* openTransforms(plugins, settings, where)
-  const at = (stage: Stage, plugin: string) => {
-    where.stage = stage
-    where.plugin = plugin
+
+  const encode = (record: ConnectRecord, now: number): LogRecord => {
+    const { headers, topic } = record
+    let keyBytes: Uint8Array | null = null
+    if (record.key !== undefined && record.key !== null) {
+      where.stage = "KEY_CONVERTER"
+      keyBytes = key.toBytes(topic, record.key, record.keySchema)
+    }
+    where.stage = "VALUE_CONVERTER"
+    const valueBytes = value.toBytes(topic, record.value, record.valueSchema)
+    let headerBytes: LogRecord["headers"] = noHeaders
+    if (headers !== undefined && headers.length > 0) {
+      where.stage = "HEADER_CONVERTER"
+      headerBytes = headers.map(([name, content, schema]) => [name, header.toBytes(topic, content, schema)] as const)
+    }
+    return {
+      partition: record.partition,
+      key: keyBytes,
+      value: valueBytes,
+      headers: headerBytes,
+      timestampMillis: record.timestampMillis ?? now
+    }
   }
-  const names = {
-    key: settings.converters.key?.type ?? "",
-    value: settings.converters.value?.type ?? "",
-    header: settings.converters.header?.type ?? ""
+
+  const decode = (topic: string, partition: number, offset: number, stored: LogRecord): SinkRecord => {
+    let readKey: SchemaAndValue = nothing
+    if (stored.key !== null) {
+      where.stage = "KEY_CONVERTER"
+      readKey = key.fromBytes(topic, stored.key)
+    }
+    where.stage = "VALUE_CONVERTER"
+    const read = value.fromBytes(topic, stored.value)
+    let headers: ReadonlyArray<Header> = noHeaders
+    if (stored.headers.length > 0) {
+      where.stage = "HEADER_CONVERTER"
+      headers = readHeaders(header, topic, stored.headers)
+    }
+    return {
+      topic,
+      partition,
+      offset,
+      originalTopic: topic,
+      timestampMillis: stored.timestampMillis,
+      key: readKey.value,
+      keySchema: readKey.schema,
+      value: read.value,
+      valueSchema: read.schema,
+      headers
+    }
   }
+
   return {
     where,
-    toLog: (given, now) => {
-      const record = transform === undefined ? given : transform(given)
-      if (record === undefined) return undefined
-      const { headers, topic } = record
-      at("KEY_CONVERTER", names.key)
-      const keyBytes = record.key === undefined || record.key === null ? null : key.toBytes(topic, record.key, record.keySchema)
-      at("VALUE_CONVERTER", names.value)
-      const valueBytes = value.toBytes(topic, record.value, record.valueSchema)
-      at("HEADER_CONVERTER", names.header)
-      return {
-        topic,
-        record: {
-          partition: record.partition,
-          key: keyBytes,
-          value: valueBytes,
-          headers: headers === undefined || headers.length === 0
-            ? noHeaders
-            : headers.map(([name, content, schema]) => [name, header.toBytes(topic, content, schema)] as const),
-          timestampMillis: record.timestampMillis ?? now
+    toLog: (records, from, to, now, byTopic) => {
+      let topic: string | undefined
+      let list: Array<LogRecord> = []
+      for (let index = from; index < to; index++) {
+        where.index = index
+        const given = records[index]
+        if (given === undefined) continue
+        const record = transform === undefined ? given : transform(given)
+        if (record === undefined) continue
+        const encoded = encode(record, now)
+        if (record.topic !== topic) {
+          topic = record.topic
+          list = byTopic.get(topic) ?? []
+          byTopic.set(topic, list)
         }
+        list.push(encoded)
       }
     },
-    fromLog: (topic, partition, offset, stored) => {
-      at("KEY_CONVERTER", names.key)
-      const readKey = stored.key === null ? nothing : key.fromBytes(topic, stored.key)
-      at("VALUE_CONVERTER", names.value)
-      const read = value.fromBytes(topic, stored.value)
-      at("HEADER_CONVERTER", names.header)
-      const record: SinkRecord = {
-        topic,
-        partition,
-        offset,
-        originalTopic: topic,
-        timestampMillis: stored.timestampMillis,
-        key: readKey.value,
-        keySchema: readKey.schema,
-        value: read.value,
-        valueSchema: read.schema,
-        headers: stored.headers.length === 0 ? noHeaders : readHeaders(header, topic, stored.headers)
+    fromLog: ({ firstOffset, partition, records: stored, topic }, from, to, decodeValue, records) => {
+      for (let index = from; index < to; index++) {
+        where.index = index
+        const one = stored[index]
+        if (one === undefined) continue
+        const decoded = decode(topic, partition, firstOffset + index, one)
+        const record = transform === undefined ? decoded : transform(decoded)
+        if (record === undefined) continue
+        if (decodeValue === undefined) records.push(record)
+        else {
+          where.stage = "VALUE_CONVERTER"
+          records.push({ ...record, value: decodeValue(record.value) })
+        }
       }
-      return transform === undefined ? record : transform(record)
     }
   }
 })
 
 const noHeaders: ReadonlyArray<never> = []
-const nothing = { value: null, schema: undefined }
+const nothing: SchemaAndValue = { value: null, schema: undefined }
 
 const readHeaders = (codec: Codec, topic: string, headers: TopicLog.LogRecord["headers"]): ReadonlyArray<Header> =>
   headers.map(([name, bytes]) => {
@@ -183,7 +245,7 @@ const chain = (steps: ReadonlyArray<Step>, where: Where): Apply => (given) => {
   let record: typeof given | undefined = given
   where.stage = "TRANSFORMATION"
   for (const { apply, negate, test, type } of steps) {
-    where.plugin = type
+    where.transform = type
     if (test !== undefined && test(record) === negate) continue
     record = apply(record)
     if (record === undefined) return undefined

@@ -154,10 +154,14 @@ const enqueue = (draft: Draft, name: string): void => {
 const blocked = ({ laneKey, live }: World.ConnectorWorld): boolean =>
   live !== undefined && (!live.orphan || live.laneKey === laneKey)
 
+/** Law 4: hangs wait behind hangs only, and not too many of them are left behind. */
+const hasRoom = ({ world: { orphans, settings: { limits }, slots } }: Draft, pool: "generate" | "generateSlow"): boolean =>
+  slots[pool] < limits[pool] && (pool === "generate" || orphans < limits.orphans)
+
 /** Gives free slots to the lanes that wait for one, in order. */
 export const admit = (draft: Draft): void => {
   for (const pool of ["generate", "generateSlow"] as const) {
-    while (draft.world.slots[pool] < draft.world.settings.limits[pool]) {
+    while (hasRoom(draft, pool)) {
       const next = Fifo.pop(draft.world.queues[pool])
       if (next === undefined) break
       const [name, rest] = next
@@ -174,6 +178,11 @@ export const leaderKnown = (draft: Draft, name: string): void => {
   if (draft.connector(name).lane._tag !== "Waiting") return
   send(draft, name, { _tag: "LeaderKnown" })
   draft.dirty.add(name)
+}
+
+const interrupted: Lane.Event = {
+  _tag: "Failed",
+  failure: { class: "defect", stage: "generating", message: "the attempt was interrupted" }
 }
 
 type LaneMessage = Extract<Plan.Message, { _tag: "Asked" | "Advanced" | "Settled" | "AttemptEnded" }>
@@ -195,14 +204,15 @@ export const message = (draft: Draft, message: LaneMessage): void => {
     return wanted ? send(draft, name, { _tag: "Advanced", stage: message.stage }) : undefined
   }
   if (connector.live?.attempt === message.attempt) end(draft, name, message)
-  if (message._tag === "AttemptEnded" || !wanted || message.outcome._tag === "Interrupted") return
-  const succeeded = message.outcome._tag === "Succeeded"
+  if (message._tag === "AttemptEnded" || !wanted) return
+  // who was interrupted by its lane is not wanted any more: this one was interrupted by somebody else
+  const outcome = message.outcome._tag === "Interrupted" ? interrupted : message.outcome
   draft.setConnector(name, {
     ...draft.connector(name),
-    slow: message.outcome._tag === "Failed" && message.outcome.failure.class === "timed-out",
-    ...(succeeded && message.generated !== undefined ? { generated: message.generated } : {})
+    slow: outcome._tag === "Failed" && outcome.failure.class === "timed-out",
+    ...(outcome._tag === "Succeeded" && message.generated !== undefined ? { generated: message.generated } : {})
   })
-  send(draft, name, message.outcome)
+  send(draft, name, outcome)
 }
 
 const freeSlot = (draft: Draft, name: string): void => {
@@ -224,6 +234,7 @@ const end = (draft: Draft, name: string, message: Extract<LaneMessage, { _tag: "
     live: orphan ? { ...connector.live, orphan } : undefined
   })
   if (message._tag === "AttemptEnded" || orphan) {
+    draft.world = { ...draft.world, orphans: draft.world.orphans + (orphan ? 1 : -1) }
     draft.events.push({
       _tag: "OrphanChanged",
       at: draft.now,

@@ -1,4 +1,5 @@
 /** The runs of items: what should run is started, what should not is stopped, what failed waits for its restart. */
+import * as ClusterState from "@kelpie/core/ClusterState"
 import * as Item from "@kelpie/core/Item"
 import type * as Plan from "../Plan.ts"
 import * as RunMachine from "../RunMachine.ts"
@@ -93,6 +94,9 @@ const drop = (draft: Draft, item: Item.Item): void => {
   const tasks = new Map(connector.tasks)
   tasks.delete(item.task)
   draft.setConnector(item.connector, { ...connector, tasks })
+  // of a task that moved the new owner tells
+  const count = ClusterState.taskSet(draft.world.state, item.connector)?.tasks.length ?? 0
+  if (item.task >= count) draft.removeStatus(item)
 }
 
 const enqueue = (draft: Draft, item: Item.Item): void => {

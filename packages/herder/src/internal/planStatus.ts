@@ -60,6 +60,7 @@ const put = (
   const now = word(want, world, connector?.lane) ?? before
   if (now === undefined) return
   const lane = connector === undefined || connector.lane._tag === "Idle" ? undefined : reconfiguration(connector.lane)
+  const restartAt = world?.run._tag === "Failed" ? world.run.restartAt : undefined
   const record: Status.StatusRecord = {
     connector: item.connector,
     ...(item.task === undefined ? {} : { task: item.task }),
@@ -71,6 +72,7 @@ const put = (
     ...(now.trace === undefined ? {} : { trace: now.trace }),
     ...(world?.revision === undefined ? {} : { revision: world.revision }),
     ...(world?.retrying === undefined ? {} : { retrying: world.retrying }),
+    ...(restartAt === undefined ? {} : { restartAt }),
     ...(connector?.generated === undefined ? {} : { generated: connector.generated }),
     ...(lane === undefined ? {} : { reconfiguration: lane })
   }
@@ -79,7 +81,7 @@ const put = (
 
 const same = (a: Status.StatusRecord, b: Status.StatusRecord): boolean =>
   a.state === b.state && a.trace === b.trace && a.revision === b.revision && a.version === b.version &&
-  a.generated === b.generated && a.retrying === b.retrying && sameLane(a.reconfiguration, b.reconfiguration)
+  a.generated === b.generated && a.retrying === b.retrying && a.restartAt === b.restartAt && sameLane(a.reconfiguration, b.reconfiguration)
 
 const sameLane = (a: Status.Reconfiguration | undefined, b: Status.Reconfiguration | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && a.state === b.state && a.attempt === b.attempt &&

@@ -35,8 +35,9 @@ const lanePolicy = (
     failsWhenExhausted: exhausted === "fail",
     delayMillis: ({ failures, firstAt = 0, last, lastAt = 0 }) => {
       if (failures >= maxAttempts || lastAt - firstAt >= maxElapsed) return undefined
-      const wanted = delay(failures)
-      if (wanted === undefined) return undefined
+      const wanted = last === undefined ? undefined : delay(failures, lastAt - firstAt, last)
+      // a delay that is no time is taken as none
+      if (wanted === undefined || !(wanted >= 0)) return undefined
       const capped = Math.min(wanted, cap)
       const drawn = jitter === "equal"
         ? capped * (0.5 + Backoff.draw(seed, "reconfiguration", name, incarnation, failures) / 2)

@@ -38,17 +38,17 @@ export const resolve = Effect.fnUntraced(function*(
   defaults: ConnectorConfig,
   raw: ConnectorConfig
 ): Effect.fn.Return<ResolvedConfig, ConnectorError> {
-  const name = raw["connector.class"] ?? ""
+  const { config, secrets } = yield* variables(raw)
+  const name = config["connector.class"] ?? ""
   const definition = plugins.connector(name)
   if (Option.isNone(definition)) {
     return yield* new PermanentError({
-      message: `Failed to find any class that implements Connector and which name matches ${name}`
+      message: `Failed to find any class that implements Connector and which name matches ${raw["connector.class"] ?? ""}`
     })
   }
-  const { config, secrets } = yield* variables(raw)
   const settings = ConnectorKeys.decode(config, definition.value.kind, { defaults, raw })
   if (Result.isFailure(settings)) return yield* invalid(settings.failure)
-  const values = ConfigKey.decode(definition.value.fields, config)
+  const values = ConfigKey.decode(definition.value.fields, config, { raw })
   if (Result.isFailure(values)) return yield* invalid(values.failure)
   return {
     definition: definition.value,

@@ -10,28 +10,48 @@ import type * as ConnectorKeys from "@kelpie/core/ConnectorKeys"
 import type * as SinkConnector from "@kelpie/core/SinkConnector"
 import type { StoreError } from "@kelpie/core/StoreError"
 import type { TopicLog } from "@kelpie/core/TopicLog"
-import * as Clock from "effect/Clock"
+import * as TopicPattern from "@kelpie/core/TopicPattern"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
+import { contain } from "./contained.ts"
 import { deadLetterReport, logReport, type Placed } from "./errorReport.ts"
 import * as Handoff from "./handoff.ts"
 import * as Pipeline from "./pipeline.ts"
 import { persist, type Task, type TaskEnv } from "./taskEnv.ts"
 import { giveUp, processAll, type Report } from "./tolerance.ts"
 
-/** Records, ready to be put, and where the group goes on after them. */
+/** Records, ready to be put, and the batches of one partition, one behind the other, that they were made from. */
 interface Ready {
   readonly records: ReadonlyArray<SinkRecord>
-  readonly batch: TopicLog.Batch
+  readonly batches: ReadonlyArray<TopicLog.Batch>
 }
 
-const place = ({ firstOffset, partition, records, topic }: TopicLog.Batch, index: number): Placed | undefined => {
-  const record = records[index]
-  return record === undefined ? undefined : { topic, partition, offset: firstOffset + index, record }
+const endOf = ({ firstOffset, records }: TopicLog.Batch): number => firstOffset + records.length
+
+/** Puts neighbours of one partition together: a log gives them as they were appended, which may be one by one. */
+const neighbours = (batches: ReadonlyArray<TopicLog.Batch>): ReadonlyArray<ReadonlyArray<TopicLog.Batch>> => {
+  const groups: Array<Array<TopicLog.Batch>> = []
+  let last: TopicLog.Batch | undefined
+  for (const batch of batches) {
+    const follows = last?.topic === batch.topic && last.partition === batch.partition && endOf(last) === batch.firstOffset
+    if (follows) groups[groups.length - 1]?.push(batch)
+    else groups.push([batch])
+    last = batch
+  }
+  return groups
+}
+
+const place = ({ batches }: Ready, offset: number): Placed | undefined => {
+  for (const { firstOffset, partition, records, topic } of batches) {
+    const record = records[offset - firstOffset]
+    if (record !== undefined) return { topic, partition, offset, record }
+  }
+  return undefined
 }
 
 /** Opens the subscription and the writer of the run, then makes the task. */
@@ -53,10 +73,10 @@ export const make = Effect.fnUntraced(function*(
   const logged = logReport<Placed>(env, ({ offset, partition, topic }) => ({ topic, partition, offset }))
   const report: Report<Placed> = (failed) => Effect.andThen(logged(failed), deadLetters(failed))
   const pipeline = yield* Pipeline.make(env.plugins, env.config.settings)
-  const handoff = Handoff.make<Ready>(1)
+  const awake = Latch.makeUnsafe(false)
+  const handoff = Handoff.make<Ready>(1, awake)
   const convert = converter(env, pipeline, definition["~sink"].value, report)
-  const stopping = Latch.makeUnsafe(false)
-  const flow = makeFlow(env, subscription, handoff, stopping)
+  const flow = makeFlow(env, subscription, handoff, awake)
 
   const context = {
     name: item.connector,
@@ -64,31 +84,32 @@ export const make = Effect.fnUntraced(function*(
     config: env.config.values,
     run,
     report: (record: SinkRecord, error: ConnectorError) => {
-      const batch = flow.current()
-      const placed = batch === undefined ? undefined : place(batch, record.offset - batch.firstOffset)
+      const current = flow.current()
+      const placed = current === undefined ? undefined : place(current, record.offset)
       if (placed === undefined) return Effect.die(new Error("report: this record is not of the batch that is put"))
       const failed = { record: placed, stage: "TASK_PUT", plugin: definition.name, error } as const
       return toConnectorError(giveUp(env.config.settings, failed, report))
     }
   }
 
+  const acquire = Effect.suspend(() => Scope.provide(definition["~sink"].task(context), scope))
   const read = Effect.gen(function*() {
     const batches = yield* persist(env, subscription.read(env.flow.maxPollRecords))
-    for (const batch of batches) yield* Effect.flatMap(convert(batch), handoff.offer)
+    for (const group of neighbours(batches)) yield* Effect.flatMap(convert(group), handoff.offer)
   })
 
   let reader: Fiber.Fiber<never, ConnectorError | StoreError> | undefined
   return {
     pump: Effect.scoped(Effect.gen(function*() {
       // a target that is down at the start is like one that goes down later
-      const task = yield* persist(env, env.plugins.provide(Scope.provide(definition["~sink"].task(context), scope)))
+      const task = yield* persist(env, contain(env.config.redact, env.plugins.provide(acquire)))
       reader = yield* Effect.forkScoped(Effect.forever(read))
       const broken = Effect.flatMap(Fiber.await(reader), (exit) =>
-        exit._tag === "Failure" && !stopping.isOpen() ? Effect.failCause(exit.cause) : Effect.never)
-      yield* Effect.raceFirst(flow.run(task), broken)
+        exit._tag === "Failure" && !flow.isStopping() ? Effect.failCause(exit.cause) : Effect.never)
+      yield* Effect.raceFirst(env.plugins.provide(flow.run(task, yield* Effect.scope)), broken)
     })),
     drain: Effect.suspend(() => {
-      stopping.openUnsafe()
+      flow.stop()
       return Effect.andThen(reader === undefined ? Effect.void : Fiber.interrupt(reader), flow.finished)
     })
   }
@@ -98,7 +119,11 @@ const topicsOf = (
   topics: ConnectorKeys.Topics | undefined
 ): Effect.Effect<TopicLog.SubscribeOptions["topics"], PermanentError> => {
   if (topics === undefined) return Effect.fail(new PermanentError({ message: "a sink needs topics or topics.regex" }))
-  return Effect.succeed(topics.list !== undefined ? { list: topics.list } : { pattern: new RegExp(topics.regex) })
+  if (topics.list !== undefined) return Effect.succeed({ list: topics.list })
+  return Result.match(TopicPattern.compile(topics.regex), {
+    onFailure: (message) => Effect.fail(new PermanentError({ message })),
+    onSuccess: (pattern) => Effect.succeed({ pattern })
+  })
 }
 
 const toConnectorError = (effect: Effect.Effect<void, ConnectorError | StoreError>): Effect.Effect<void, ConnectorError> =>
@@ -112,20 +137,15 @@ const converter = (
   report: Report<Placed>
 ) => {
   const decode = schema === undefined ? undefined : Schema.decodeUnknownSync(schema)
-  return Effect.fnUntraced(function*(batch: TopicLog.Batch) {
-    const { firstOffset, partition, topic } = batch
+  return Effect.fnUntraced(function*(batches: ReadonlyArray<TopicLog.Batch>) {
     const records: Array<SinkRecord> = []
-    let at = 0
-    const one = (record: TopicLog.LogRecord, index: number) => {
-      at = index
-      const converted = pipeline.fromLog(topic, partition, firstOffset + index, record)
-      if (converted === undefined) return
-      pipeline.where.stage = "VALUE_CONVERTER"
-      records.push(decode === undefined ? converted : { ...converted, value: decode(converted.value) })
+    for (const batch of batches) {
+      const { firstOffset, partition, topic } = batch
+      const process = (from: number, to: number) => pipeline.fromLog(batch, from, to, decode, records)
+      yield* processAll(env.config.settings, pipeline.where, batch.records, process, (failed) =>
+        report({ ...failed, record: { topic, partition, offset: firstOffset + pipeline.where.index, record: failed.record } }))
     }
-    yield* processAll(env.config.settings, pipeline.where, batch.records, one, (failed) =>
-      report({ ...failed, record: { topic, partition, offset: firstOffset + at, record: failed.record } }))
-    return { records, batch }
+    return { records, batches }
   })
 }
 
@@ -134,56 +154,77 @@ const makeFlow = (
   env: TaskEnv,
   subscription: TopicLog.Subscription,
   handoff: Handoff.Handoff<Ready>,
-  stopping: Latch.Latch
+  awake: Latch.Latch
 ) => {
   const interval = Duration.toMillis(Duration.fromInputUnsafe(env.flow.offsetFlushInterval))
   const dirty = new Map<string, TopicLog.Position>()
   const finished = Latch.makeUnsafe(false)
-  let current: TopicLog.Batch | undefined
-  /** When positions have to be stored; `undefined` when they are. */
-  let dueAt: number | undefined
+  let current: Ready | undefined
+  let stopping = false
+  /** Positions have waited for the interval. */
+  let due = false
+
+  const timer = Effect.andThen(
+    Effect.sleep(interval),
+    Effect.sync(() => {
+      due = true
+      awake.openUnsafe()
+    })
+  )
 
   const commit = (task: SinkConnector.Task<unknown>) =>
     Effect.gen(function*() {
-      if (task.flush !== undefined) yield* persist(env, env.plugins.provide(task.flush))
+      if (task.flush !== undefined) yield* persist(env, contain(env.config.redact, task.flush))
       yield* persist(env, subscription.commit([...dirty.values()]))
       dirty.clear()
-      dueAt = undefined
+      due = false
     })
 
-  const put = Effect.fnUntraced(function*(task: SinkConnector.Task<unknown>, { batch, records }: Ready) {
-    current = batch
-    if (records.length > 0) {
-      const operation = { _tag: "PutSink", connector: env.item.connector, task: env.item.task, records: records.length } as const
-      yield* persist(env, env.middleware(operation, env.plugins.provide(task.put(records))))
-    }
-    const { firstOffset, partition, records: stored, topic } = batch
-    dirty.set(`${partition}\n${topic}`, { topic, partition, offset: firstOffset + stored.length })
-    if (dueAt === undefined) dueAt = (yield* Clock.currentTimeMillis) + interval
-  })
+  const put = (task: SinkConnector.Task<unknown>, ready: Ready): Effect.Effect<void, ConnectorError | StoreError> => {
+    const { records } = ready
+    current = ready
+    if (records.length === 0) return Effect.void
+    const operation = { _tag: "PutSink", connector: env.item.connector, task: env.item.task, records: records.length } as const
+    const putting = contain(env.config.redact, Effect.suspend(() => task.put(records)))
+    return persist(env, env.middleware(operation, putting))
+  }
 
-  const step = Effect.fnUntraced(function*(task: SinkConnector.Task<unknown>) {
-    const now = yield* Clock.currentTimeMillis
-    if (dueAt !== undefined && dueAt <= now) yield* commit(task)
-    const wake = Effect.raceFirst(handoff.ready, stopping.await)
-    yield* dueAt === undefined ? wake : Effect.timeoutOption(wake, dueAt - now)
-    if (stopping.isOpen()) return false
-    for (const ready of handoff.takeUnsafe(1)) yield* put(task, ready)
+  /** The group goes on behind these once they are durable. */
+  const moved = ({ batches }: Ready, scope: Scope.Scope): Effect.Effect<unknown> => {
+    const last = batches[batches.length - 1]
+    if (last === undefined) return Effect.void
+    const isFirst = dirty.size === 0
+    dirty.set(`${last.partition}\n${last.topic}`, { topic: last.topic, partition: last.partition, offset: endOf(last) })
     handoff.settled()
-    return true
-  })
+    return isFirst ? Effect.forkIn(timer, scope) : Effect.void
+  }
+
+  /** What comes next. In one step with closing the latch, so that no signal between the two is lost. */
+  const step = (task: SinkConnector.Task<unknown>, scope: Scope.Scope) =>
+    Effect.suspend(() => {
+      if (stopping) return Effect.succeed(false)
+      if (due) return Effect.as(commit(task), true)
+      const [ready] = handoff.takeUnsafe(1)
+      if (ready === undefined) return Effect.as(awake.await, true)
+      return Effect.as(Effect.flatMap(put(task, ready), () => moved(ready, scope)), true)
+    })
 
   return {
-    /** The batch that is put. */
+    /** What is put. */
     current: () => current,
-    /** Moves records until told to stop, then stores what was put. */
-    run: (task: SinkConnector.Task<unknown>) =>
+    /** Moves records until told to stop, then stores what was put. The scope ends with it. */
+    run: (task: SinkConnector.Task<unknown>, scope: Scope.Scope) =>
       Effect.gen(function*() {
-        while (yield* step(task));
+        while (yield* step(task, scope));
         if (dirty.size > 0) yield* commit(task)
         finished.openUnsafe()
         return yield* Effect.never
       }),
+    stop: () => {
+      stopping = true
+      awake.openUnsafe()
+    },
+    isStopping: () => stopping,
     finished: finished.await
   }
 }

@@ -18,6 +18,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { contain } from "./contained.ts"
 import { canonical } from "./digest.ts"
 import { logReport } from "./errorReport.ts"
 import * as Handoff from "./handoff.ts"
@@ -64,16 +65,24 @@ export const make = Effect.fnUntraced(function*(
     let pulled: Array<SourceConnector.Batch<unknown, unknown>> = []
     const poll = env.middleware(
       operation,
-      Effect.map(pull, (batches) => {
-        pulled.push(...batches)
-        return batches.reduce((sum, batch) => sum + batch.records.length, 0)
+      Effect.map(contain(env.config.redact, pull), (batches) => {
+        let records = 0
+        for (const batch of batches) {
+          pulled.push(batch)
+          records += batch.records.length
+        }
+        return records
       })
     )
-    const step = Effect.andThen(Effect.andThen(poll, recovered), Effect.suspend(() => {
-      const batches = pulled
-      pulled = []
-      return Effect.forEach(batches, (batch) => Effect.flatMap(convert(batch), handoff.offer), { discard: true })
-    }))
+    const pass = (batch: SourceConnector.Batch<unknown, unknown>) => Effect.flatMap(convert(batch), handoff.offer)
+    const step = poll.pipe(
+      Effect.andThen(recovered),
+      Effect.andThen(Effect.suspend(() => {
+        const batches = pulled
+        pulled = []
+        return Effect.forEach(batches, pass, { discard: true })
+      }))
+    )
     return yield* Effect.forever(step)
   }))
 
@@ -84,17 +93,21 @@ export const make = Effect.fnUntraced(function*(
       error._tag === "Done" ? Effect.never : Effect.andThen(Effect.andThen(handoff.drained, wait(error)), producing)
   )
 
-  const store = Effect.gen(function*() {
-    yield* handoff.ready
+  const acknowledge = (batches: ReadonlyArray<Converted>) =>
+    Effect.forEach(batches, ({ ack }) => ack === undefined ? Effect.void : persist(env, contain(env.config.redact, ack)), {
+      discard: true
+    })
+  const storeBatches = Effect.suspend(() => {
     const batches = handoff.takeUnsafe(env.flow.batchesInFlight)
-    const appends = mergeAppends(batches)
-    const offsets = mergeOffsets(batches)
-    yield* createTopics(appends)
+    const appends = appendsOf(batches)
+    const offsets = lastOffsets(batches)
     const prepared = offsets.length === 0 ? undefined : offsetWriter.prepare(offsets)
-    yield* persist(env, logWriter.append(appends, prepared))
-    for (const { ack } of batches) if (ack !== undefined) yield* persist(env, env.plugins.provide(ack))
-    handoff.settled()
+    const append = Effect.andThen(createTopics(appends), persist(env, logWriter.append(appends, prepared)))
+    const stored = batches.some(({ ack }) => ack !== undefined) ? Effect.andThen(append, acknowledge(batches)) : append
+    return Effect.map(stored, handoff.settled)
   })
+  // who made the first batch may have more at once: they are stored together
+  const store = handoff.ready.pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(storeBatches))
 
   return {
     pump: Effect.scoped(Effect.gen(function*() {
@@ -102,7 +115,7 @@ export const make = Effect.fnUntraced(function*(
       // a producer that is interrupted was told to stop: what it made is still stored
       const broken = Effect.flatMap(Fiber.await(producer), (exit) =>
         exit._tag === "Failure" && !Cause.hasInterruptsOnly(exit.cause) ? Effect.failCause(exit.cause) : Effect.never)
-      yield* Effect.raceFirst(Effect.forever(store), broken)
+      yield* Effect.raceFirst(env.plugins.provide(Effect.forever(store)), broken)
     })),
     drain: Effect.suspend(() =>
       producer === undefined ? Effect.void : Effect.andThen(Fiber.interrupt(producer), handoff.drained)
@@ -110,10 +123,14 @@ export const make = Effect.fnUntraced(function*(
   }
 })
 
+type Encode = (value: unknown) => Effect.Effect<unknown, PermanentError>
+
 interface Codecs {
   readonly taskConfig: Schema.Codec<unknown, unknown>
   readonly partition: Schema.Codec<unknown, unknown>
   readonly offset: Schema.Codec<unknown, unknown>
+  readonly encodePartition: Encode
+  readonly encodeOffset: Encode
 }
 
 const cachedCodecs = new WeakMap<SourceConnector.Runtime, Codecs>()
@@ -122,10 +139,14 @@ const cachedCodecs = new WeakMap<SourceConnector.Runtime, Codecs>()
 export const jsonCodecs = (runtime: SourceConnector.Runtime): Codecs => {
   let codecs = cachedCodecs.get(runtime)
   if (codecs === undefined) {
+    const partition = Schema.toCodecJson(runtime.partition)
+    const offset = Schema.toCodecJson(runtime.offset)
     codecs = {
       taskConfig: Schema.toCodecJson(runtime.taskConfig),
-      partition: Schema.toCodecJson(runtime.partition),
-      offset: Schema.toCodecJson(runtime.offset)
+      partition,
+      offset,
+      encodePartition: encoder(partition, "partition"),
+      encodeOffset: encoder(offset, "offset")
     }
     cachedCodecs.set(runtime, codecs)
   }
@@ -138,15 +159,18 @@ const decode = (codec: Schema.Codec<unknown, unknown>, value: unknown, what: str
     (error) => new PermanentError({ message: `the stored ${what} does not fit the connector: ${error.message}` })
   )
 
-const encode = (codec: Schema.Codec<unknown, unknown>, value: unknown, what: string) =>
-  Effect.mapError(
-    Schema.encodeUnknownEffect(codec)(value),
-    (error) => new PermanentError({ message: `the connector gave a ${what} that does not fit its schema: ${error.message}` })
-  )
+const encoder = (codec: Schema.Codec<unknown, unknown>, what: string): Encode => {
+  const encode = Schema.encodeUnknownEffect(codec)
+  return (value) =>
+    Effect.mapError(
+      encode(value),
+      (error) => new PermanentError({ message: `the connector gave a ${what} that does not fit its schema: ${error.message}` })
+    )
+}
 
 /** A source partition as text; a source without partitions has one. */
-const partitionText = (codecs: Codecs, partition: unknown) =>
-  Effect.map(encode(codecs.partition, partition, "partition"), (json) => canonical(json ?? {}))
+const partitionText = (codecs: Codecs, partition: unknown): Effect.Effect<string, PermanentError> =>
+  Effect.map(codecs.encodePartition(partition), (json) => canonical(json ?? {}))
 
 const storedOffset = (env: TaskEnv, codecs: Codecs, partition: unknown): Effect.Effect<Option.Option<unknown>, ConnectorError> =>
   Effect.gen(function*() {
@@ -159,47 +183,57 @@ const storedOffset = (env: TaskEnv, codecs: Codecs, partition: unknown): Effect.
 /** Transforms and converts the records of a batch. */
 const converter = (env: TaskEnv, pipeline: Pipeline.Pipeline, codecs: Codecs) => {
   const report = logReport<SourceRecord>(env, (record) => ({ topic: record.topic, partition: record.partition }))
-  return Effect.fnUntraced(function*(batch: SourceConnector.Batch<unknown, unknown>) {
-    const now = yield* Clock.currentTimeMillis
-    const byTopic = new Map<string, Array<TopicLog.LogRecord>>()
-    let topic: string | undefined
-    let records: Array<TopicLog.LogRecord> = []
-    const one = (record: SourceRecord) => {
-      const converted = pipeline.toLog(record, now)
-      if (converted === undefined) return
-      if (converted.topic !== topic) {
-        topic = converted.topic
-        records = byTopic.get(topic) ?? []
-        byTopic.set(topic, records)
-      }
-      records.push(converted.record)
-    }
-    yield* processAll(env.config.settings, pipeline.where, batch.records, one, report)
-    const offset = yield* encode(codecs.offset, batch.offset, "offset")
-    const entry = offset === undefined || offset === null
-      ? undefined
-      : { partition: yield* partitionText(codecs, batch.partition), offset: JSON.stringify(offset) }
-    const appends = Array.from(byTopic, ([topic, records]) => ({ topic, records }))
-    return { appends, offset: entry, ack: batch.ack }
-  })
+  return (batch: SourceConnector.Batch<unknown, unknown>): Effect.Effect<Converted, ConnectorError | StoreError> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const { ack, records } = batch
+      const byTopic = new Map<string, Array<TopicLog.LogRecord>>()
+      const process = (from: number, to: number) => pipeline.toLog(records, from, to, now, byTopic)
+      const processed = processAll(env.config.settings, pipeline.where, records, process, report)
+      return Effect.map(Effect.andThen(processed, offsetEntry(codecs, batch)), (offset) => ({
+        appends: Array.from(byTopic, ([topic, records]) => ({ topic, records })),
+        offset,
+        ack
+      }))
+    })
 }
 
-/** One append per topic, in order. */
-const mergeAppends = (batches: ReadonlyArray<Converted>): ReadonlyArray<TopicLog.Append> => {
+/** What to store once the records of a batch are durable; `undefined` for nothing. */
+const offsetEntry = (
+  codecs: Codecs,
+  batch: SourceConnector.Batch<unknown, unknown>
+): Effect.Effect<OffsetStore.Entry | undefined, PermanentError> =>
+  Effect.flatMap(codecs.encodeOffset(batch.offset), (offset) =>
+    offset === undefined || offset === null
+      ? Effect.undefined
+      : Effect.map(partitionText(codecs, batch.partition), (partition) => ({ partition, offset: JSON.stringify(offset) })))
+
+/** Fewer records than these are copied to those before them: each append costs an entry of the log. */
+const small = 256
+
+/** The appends of some batches, in the order of each topic. */
+const appendsOf = (batches: ReadonlyArray<Converted>): ReadonlyArray<TopicLog.Append> => {
   if (batches.length === 1) return batches[0]?.appends ?? []
-  const byTopic = new Map<string, Array<TopicLog.LogRecord>>()
+  const all: Array<TopicLog.Append> = []
+  const copies = new Map<string, Array<TopicLog.LogRecord>>()
   for (const { appends } of batches) {
-    for (const { records, topic } of appends) {
-      const all = byTopic.get(topic)
-      if (all === undefined) byTopic.set(topic, [...records])
-      else for (const record of records) all.push(record)
+    for (const append of appends) {
+      const { records, topic } = append
+      const copy = copies.get(topic)
+      if (records.length >= small) {
+        copies.delete(topic)
+        all.push(append)
+      } else if (copy === undefined) {
+        const records = [...append.records]
+        copies.set(topic, records)
+        all.push({ topic, records })
+      } else for (const record of records) copy.push(record)
     }
   }
-  return Array.from(byTopic, ([topic, records]) => ({ topic, records }))
+  return all
 }
 
 /** The last offset of each partition. */
-const mergeOffsets = (batches: ReadonlyArray<Converted>): ReadonlyArray<OffsetStore.Entry> => {
+const lastOffsets = (batches: ReadonlyArray<Converted>): ReadonlyArray<OffsetStore.Entry> => {
   const last = new Map<string, OffsetStore.Entry>()
   for (const { offset } of batches) if (offset !== undefined) last.set(offset.partition, offset)
   return [...last.values()]
@@ -214,8 +248,9 @@ const topicCreator = (env: TaskEnv) => {
   }))
   const known = new Set<string>()
   return (appends: ReadonlyArray<TopicLog.Append>): Effect.Effect<void, ConnectorError | StoreError> => {
-    const fresh = groups.length === 0 ? [] : appends.filter(({ topic }) => !known.has(topic))
-    return Effect.forEach(fresh, ({ topic }) => {
+    if (groups.length === 0 || appends.every(({ topic }) => known.has(topic))) return Effect.void
+    const fresh = new Set(appends.map(({ topic }) => topic).filter((topic) => !known.has(topic)))
+    return Effect.forEach(fresh, (topic) => {
       known.add(topic)
       const group = groups.find(({ exclude, include }) =>
         include.some((pattern) => pattern.test(topic)) && !exclude.some((pattern) => pattern.test(topic))

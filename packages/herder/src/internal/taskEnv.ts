@@ -85,16 +85,14 @@ export const retrier = (env: Pick<TaskEnv, "retrying" | "config">): Retrier => {
   }
 }
 
-/** Tries again, for ever and with growing delays, while failures may pass. */
+/** Tries again, for ever and with growing delays, while failures may pass. Costs nothing to speak of until one comes. */
 export const persist = <A>(
   env: Pick<TaskEnv, "retrying" | "config">,
   effect: Effect.Effect<A, ConnectorError | StoreError>
 ): Effect.Effect<A, ConnectorError | StoreError> =>
-  Effect.suspend(() => {
+  Effect.catch(effect, (first) => {
     const { recovered, wait } = retrier(env)
-    const attempt: Effect.Effect<A, ConnectorError | StoreError> = Effect.catch(
-      effect,
-      (error) => Effect.andThen(wait(error), attempt)
-    )
-    return Effect.tap(attempt, () => recovered)
+    const again = (error: ConnectorError | StoreError): Effect.Effect<A, ConnectorError | StoreError> =>
+      Effect.andThen(wait(error), Effect.catch(effect, again))
+    return Effect.tap(again(first), () => recovered)
   })

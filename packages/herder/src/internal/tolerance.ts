@@ -35,29 +35,28 @@ const retryDelay = (attempt: number, max: number): Effect.Effect<number> => {
   return Effect.map(Random.next, (draw) => Math.max(1, Math.floor(draw * max)))
 }
 
-/** Runs `process` on every record in order; it throws to refuse one. */
+/**
+ * Runs `process` over the records of a batch, in order: from one place up to another. It notes in `where` at which record
+ * it is, and throws to refuse that one; then that one alone is tried again or given up, and it goes on behind it.
+ */
 export const processAll = <A>(
   settings: Settings,
   where: Where,
   records: ReadonlyArray<A>,
-  process: (record: A, index: number) => void,
+  process: (from: number, to: number) => void,
   report: Report<A>
 ): Effect.Effect<void, ConnectorError | StoreError> => {
   const from = (start: number): Effect.Effect<void, ConnectorError | StoreError> =>
     Effect.suspend(() => {
-      let index = start
       try {
-        for (; index < records.length; index++) {
-          const record = records[index]
-          if (record !== undefined) process(record, index)
-        }
+        process(start, records.length)
         return Effect.void
       } catch (error) {
-        const at = index
+        const at = where.index
         const record = records[at]
         if (record === undefined) return Effect.die(error)
         return Effect.andThen(
-          failed(settings, where, { record, error }, () => process(record, at), report),
+          failed(settings, where, { record, error }, () => process(at, at + 1), report),
           from(at + 1)
         )
       }

@@ -19,7 +19,8 @@ const maxLength = 16_384
 
 const text = (error: unknown): string => error instanceof Error ? error.message : String(error)
 
-const stackOf = (error: unknown): string => {
+/** The message, the frames and the causes of an error. */
+export const stackOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   const name = "_tag" in error && typeof error._tag === "string" ? error._tag : error.name
   const head = `${name}: ${error.message}`

@@ -10,6 +10,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import type * as Semaphore from "effect/Semaphore"
+import { contain } from "./contained.ts"
 import * as Redaction from "./redaction.ts"
 import type { Runtime } from "./runtime.ts"
 import { describe } from "./trace.ts"
@@ -54,7 +55,7 @@ export const validate = Effect.fnUntraced(function*(
   if (Result.isFailure(checked)) return yield* checked.failure
   const { connector, infos, problems, warnings } = checked.success
   const own = connector.kind === "source" ? connector["~source"].validate : connector["~sink"].validate
-  const values = ConfigKey.decode(connector.fields, resolved)
+  const values = ConfigKey.decode(connector.fields, resolved, { raw, unresolved })
   if (problems.length > 0 || own === undefined || Result.isFailure(values)) return { infos, problems, warnings }
   const redact = Redaction.make([], secrets)
   const found = yield* ownProblems(context, slots, connector.name, raw["name"] ?? "", own(values.success as never), redact)
@@ -73,7 +74,7 @@ const ownProblems = Effect.fnUntraced(function*(
   let problems: ReadonlyArray<ConfigKey.Problem<any>> = []
   const run = middleware(
     { _tag: "ValidateConfig", connector, plugin },
-    Effect.map(plugins.provide(own), (found) => {
+    Effect.map(contain(redact, plugins.provide(own)), (found) => {
       problems = found
       return found.length
     })

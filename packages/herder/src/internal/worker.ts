@@ -16,6 +16,7 @@ import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import type * as Plan from "../Plan.ts"
 import type * as RunMachine from "../RunMachine.ts"
+import { contain } from "./contained.ts"
 import * as Generation from "./generation.ts"
 import * as Jobs from "./jobs.ts"
 import * as Redaction from "./redaction.ts"
@@ -112,7 +113,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
           case "Failure":
             return fail(handle, failureOf(handle, outcome.cause))
           case "Interrupted":
-            return Effect.void
+            return fail(handle, { class: "defect", trace: `${label}: it was interrupted` })
           case "TimedOut": {
             const seconds = Duration.toMillis(Duration.fromInputUnsafe(runtime.stop.start)) / 1000
             return fail(handle, { class: "timed-out", trace: `${label}: it did not return within ${seconds} s` })
@@ -133,6 +134,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       handle.redact = config.redact
       const { definition } = config
       const request = Effect.sync(() => post({ _tag: "Asked", connector, run }))
+      const inScope = <A, E>(effect: Effect.Effect<A, E, any>) => Scope.provide(effect, handle.scope)
       let taskConfigs: Generation.Instance["taskConfigs"] = definition.kind === "sink"
         ? (maxTasks) => Effect.succeed(Array.from({ length: maxTasks }, () => ({})))
         : () => Effect.succeed([{}])
@@ -145,7 +147,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
         }
         yield* runtime.middleware(
           { _tag: "StartConnector", connector, revision },
-          Effect.map(runtime.plugins.provide(Scope.provide(begun(context), handle.scope)), (started) => {
+          Effect.map(contain(config.redact, runtime.plugins.provide(inScope(begun(context)))), (started) => {
             taskConfigs = started.taskConfigs
           })
         )

@@ -2,10 +2,10 @@
 import * as Result from "effect/Result"
 
 /** Compiles a pattern that has to match the whole name; flags may stand in front, as in `(?i)orders-.*`. */
-export const topicPattern = (regex: string): Result.Result<RegExp, string> => {
+export const compile = (regex: string): Result.Result<RegExp, string> => {
   const [whole = "", flags = ""] = /^\(\?([ims]+)\)/.exec(regex) ?? []
   const body = regex.slice(whole.length)
-  const compile = (mode: string) =>
+  const attempt = (mode: string) =>
     Result.try({
       try: () => {
         // alone first: "a)|(b" would become valid between the parentheses
@@ -17,9 +17,9 @@ export const topicPattern = (regex: string): Result.Result<RegExp, string> => {
     })
   const unique = [...new Set(flags)].join("")
   // some patterns that Java accepts, such as `a\-b`, are errors in the stricter mode only
-  return Result.orElse(compile(`${unique}u`), () => compile(unique))
+  return Result.orElse(attempt(`${unique}u`), () => attempt(unique))
 }
 
 /** Why a pattern is refused. */
-export const checkTopicPattern = (regex: string): string | undefined =>
-  Result.match(topicPattern(regex), { onFailure: (reason) => reason, onSuccess: () => undefined })
+export const check = (regex: string): string | undefined =>
+  Result.match(compile(regex), { onFailure: (reason) => reason, onSuccess: () => undefined })

@@ -1,0 +1,65 @@
+/** The stand-alone worker: a runtime over a data directory, and Connect's REST API in front of it. */
+import { ConfigStore } from "@kelpie/core/ConfigStore"
+import { Plugins } from "@kelpie/core/Plugins"
+import { StopPolicy } from "@kelpie/core/Policies"
+import { Herder } from "@kelpie/herder/Herder"
+import * as NodeServer from "@kelpie/rest/NodeServer"
+import { Sqlite } from "@kelpie/sqlite"
+import type * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as path from "node:path"
+import { freePort } from "./freePort.ts"
+import type { options } from "./options.ts"
+import { plugins } from "./plugins.ts"
+import { StartError } from "./StartError.ts"
+
+/** What the flags say. */
+export type Options = { readonly [K in keyof typeof options]: (typeof options)[K] extends Flag.Flag<infer A> ? A : never }
+
+const storesLayer = (options: Options) =>
+  Sqlite.layer({
+    directory: path.resolve(options.dataDir),
+    clusterId: Option.getOrUndefined(options.clusterId),
+    synchronous: options.synchronous,
+    partitions: options.partitions,
+    retention: { millis: Duration.toMillis(Duration.hours(options.retentionHours)) }
+  })
+
+const herderLayer = Effect.fnUntraced(function*(options: Options, workerId: string) {
+  const stopTimeout = Duration.millis(options.stopTimeoutMs)
+  return Herder.layerSoloAs({ workerId }).pipe(
+    Layer.provide(Plugins.layer(yield* plugins(options))),
+    Layer.provide(StopPolicy.layer({ connector: stopTimeout, task: stopTimeout }))
+  )
+})
+
+/**
+ * Runs until it is interrupted: then requests are answered to their end, connectors are stopped, and the stores are closed.
+ * When it is ready it prints one line, which ends in its URL.
+ */
+export const worker = Effect.fnUntraced(
+  function*(options: Options) {
+    const stores = yield* Effect.mapError(Layer.build(storesLayer(options)), StartError.fromStore)
+    // whoever holds the directory holds the port too, more often than not: the directory says more
+    yield* Effect.mapError(Effect.scoped(Context.get(stores, ConfigStore).exclusive), StartError.fromStore)
+    const port = yield* freePort(options.host, options.port)
+    const host = Option.getOrElse(options.advertisedHost, () => options.host)
+    const workerId = `${host}:${Option.getOrElse(options.advertisedPort, () => port)}`
+    const herder = yield* Layer.build(yield* herderLayer(options, workerId)).pipe(
+      Effect.provideContext(stores),
+      Effect.mapError(StartError.fromStore)
+    )
+    const { url } = yield* NodeServer.serve({ host: options.host, port, workerUrl: `http://${workerId}` }).pipe(
+      Effect.provideContext(herder),
+      Effect.mapError((cause) => new StartError({ message: `cannot listen on port ${port}: ${cause.message}`, cause }))
+    )
+    yield* Console.log(`Kelpie listens on ${url}`)
+    return yield* Effect.never
+  },
+  Effect.scoped
+)

@@ -1,0 +1,89 @@
+/** A config log that is nothing but its state: decisions of the leader are committed at once, each record at its own place. */
+import { ClusterState, type ConfigRecord, type LeaderCommand } from "@kelpie/core"
+import { LeaderDecision } from "@kelpie/herder"
+
+type Command = LeaderCommand.LeaderCommand
+
+/** The log. */
+export class ModelLog {
+  state = ClusterState.empty
+  sessions: ReadonlyArray<string>
+  #incarnations = 0
+
+  constructor(sessions: ReadonlyArray<string>) {
+    this.sessions = sessions
+  }
+
+  /** What the leader decides on the present state; every call would create another incarnation. */
+  decide(command: Command): ReturnType<typeof LeaderDecision.decide> {
+    this.#incarnations++
+    return LeaderDecision.decide(this.state, command, {
+      sessions: this.sessions,
+      incarnation: `i${this.#incarnations}`
+    })
+  }
+
+  /** Decides and commits. Gives the keys that were written; a refusal throws. */
+  send(command: Command): ReadonlyArray<string> {
+    const decision = this.decide(command)
+    if (decision._tag === "Failure") throw decision.failure
+    return this.commit(decision.success.writes)
+  }
+
+  /** Decides and commits, if it is not refused. */
+  offer(command: Command): ReadonlyArray<string> {
+    const decision = this.decide(command)
+    return decision._tag === "Failure" ? [] : this.commit(decision.success.writes)
+  }
+
+  /** Decides what has to be refused, and gives the kind of the refusal. */
+  refusal(command: Command): LeaderCommand.LeaderError["kind"] | undefined {
+    const decision = this.decide(command)
+    return decision._tag === "Failure" ? decision.failure.kind : undefined
+  }
+
+  /** A new leader starts. */
+  recover(): ReadonlyArray<string> {
+    return this.commit(LeaderDecision.recover(this.state, this, "cluster-1"))
+  }
+
+  commit(writes: ReadonlyArray<ConfigRecord.Write>): ReadonlyArray<string> {
+    for (const write of writes) this.state = ClusterState.write(this.state, write, this.state.position + 1)
+    return writes.map((write) => write.key)
+  }
+
+  /** Confirms every release that the sessions were asked for, one item of a command after the other or all at once. */
+  confirmAll(sessions: ReadonlyArray<string> = this.sessions): ReadonlyArray<string> {
+    const items = this.releasing().filter((item) => sessions.includes(item.session))
+    return items.length === 0
+      ? []
+      : this.send({ _tag: "ConfirmRelease", items: items.map(({ session: _, ...item }) => item) })
+  }
+
+  /** Every item whose owner is asked to let go. */
+  releasing(): ReadonlyArray<{ connector: string; task?: number; position: number; session: string }> {
+    const names = new Set([...this.state.placements].map(([name]) => name))
+    return [...names].flatMap((connector) =>
+      [...ClusterState.placements(this.state, connector)].flatMap(([item, record]) =>
+        record._tag !== "Releasing"
+          ? []
+          : [{
+            connector,
+            ...(item === "connector" ? {} : { task: item }),
+            position: record.position,
+            session: record.session
+          }]
+      )
+    )
+  }
+
+  /** Who owns what: `a` for an owner, `a->` for one that is asked to let go, `-` for what is released. */
+  placed(name: string): Record<string, string> {
+    return Object.fromEntries(
+      [...ClusterState.placements(this.state, name)].map(([item, record]) => [
+        `${item}`,
+        record._tag === "Owned" ? record.session : record._tag === "Releasing" ? `${record.session}->` : "-"
+      ])
+    )
+  }
+}

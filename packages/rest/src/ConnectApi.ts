@@ -1,0 +1,291 @@
+/**
+ * Connect's REST API as a contract: every path, request and answer. The server, the typed client and the OpenAPI document are
+ * made from it.
+ *
+ * Paths, statuses and member names are those of Kafka Connect 4.4; members that Kelpie adds stand where they disturb no
+ * client that exists (strings and null only inside `connector` of a status, nothing in `config`, no entry at the top of a
+ * map keyed by connector).
+ */
+import * as ConfigInfos from "@kelpie/core/ConfigInfos"
+import * as Status from "@kelpie/core/Status"
+import * as Context from "effect/Context"
+import * as HttpApi from "effect/http-api/HttpApi"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import * as OpenApi from "effect/http-api/OpenApi"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as RestError from "./RestError.ts"
+
+/** The version of Kafka Connect that is spoken; clients read features from it. */
+export const connectVersion = "4.4.0"
+
+/** The content type that an endpoint answers with, for requests that say what they accept. An annotation of endpoints. */
+export const Produces = Context.Reference<string>("@kelpie/rest/ConnectApi/Produces", {
+  defaultValue: () => "application/json"
+})
+
+// --- requests
+
+/** A flag of a query: `true` or `false` in any case. Empty is read as the default. */
+const flag = (whenEmpty: boolean) =>
+  Schema.optionalKey(
+    Schema.String.check(
+      Schema.isPattern(/^(?:true|false|)$/i, { expected: "true or false" })
+    ).pipe(Schema.decodeTo(
+      Schema.Boolean,
+      SchemaTransformation.transform({
+        decode: (text) => text === "" ? whenEmpty : text.toLowerCase() === "true",
+        encode: (value) => `${value}`
+      })
+    ))
+  )
+
+/** The number of a task in a path: 32 bits, as Connect reads it. */
+const TaskNumber = Schema.String.check(Schema.isPattern(/^[+-]?\d{1,10}$/)).pipe(Schema.decodeTo(
+  Schema.Int.check(Schema.isBetween({ minimum: -(2 ** 31), maximum: 2 ** 31 - 1 })),
+  SchemaTransformation.transform({ decode: Number, encode: String })
+))
+
+/** A value of a configuration in a request; numbers and booleans become strings. */
+const ConfigValue = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
+
+/** A configuration in a request. */
+export const ConfigInput = Schema.Record(Schema.String, ConfigValue)
+
+/** Changes of a configuration; null removes a key. */
+export const ConfigPatch = Schema.Record(Schema.String, Schema.NullOr(ConfigValue))
+
+const InitialState = Schema.Literals(["RUNNING", "PAUSED", "STOPPED"])
+
+/** The body of `POST /connectors`. */
+export const CreateConnector = Schema.Struct({
+  name: Schema.String,
+  config: ConfigInput,
+  initial_state: Schema.optionalKey(InitialState)
+})
+
+// --- answers
+
+const Kind = Schema.Literals(["source", "sink", "unknown"])
+const Config = Schema.Record(Schema.String, Schema.String)
+const TaskId = Schema.Struct({ connector: Schema.String, task: Schema.Int })
+/** Which revision of the config is stored, and which one the present task set was made from. */
+const Revision = Schema.Struct({ stored: Schema.Int, applied: Schema.NullOr(Schema.Int) })
+
+/** A key that nobody reads. */
+export const Warning = Schema.Struct({ key: Schema.String, message: Schema.String })
+
+/** A connector. `config` is what was put, plus `name`. */
+export const ConnectorInfo = Schema.Struct({
+  name: Schema.String,
+  config: Config,
+  tasks: Schema.Array(TaskId),
+  type: Kind,
+  revision: Revision,
+  warnings: Schema.optionalKey(Schema.Array(Warning))
+})
+export interface ConnectorInfo extends Schema.Schema.Type<typeof ConnectorInfo> {}
+
+/** The state of a task. */
+export const TaskStatus = Schema.Struct({
+  id: Schema.Int,
+  state: Status.State,
+  worker_id: Schema.String,
+  trace: Schema.optionalKey(Schema.String),
+  version: Schema.NullOr(Schema.String),
+  revision: Schema.optionalKey(Schema.Int)
+})
+export interface TaskStatus extends Schema.Schema.Type<typeof TaskStatus> {}
+
+/** The state of a connector and its tasks. `connector` holds strings and null only, for clients read it as a map of them. */
+export const ConnectorStatus = Schema.Struct({
+  name: Schema.String,
+  connector: Schema.Struct({
+    state: Status.State,
+    worker_id: Schema.String,
+    trace: Schema.optionalKey(Schema.String),
+    version: Schema.NullOr(Schema.String)
+  }),
+  tasks: Schema.Array(TaskStatus),
+  type: Kind,
+  health: Status.Health,
+  conditions: Schema.Array(Status.Condition),
+  reconfiguration: Status.Reconfiguration,
+  revision: Revision,
+  taskCounts: Schema.Struct({ requested: Schema.Int, generated: Schema.NullOr(Schema.Int), running: Schema.Int })
+})
+export interface ConnectorStatus extends Schema.Schema.Type<typeof ConnectorStatus> {}
+
+/** A task with its config. */
+export const TaskInfo = Schema.Struct({ id: TaskId, config: Config })
+
+/** A connector in a listing with `expand`. */
+export const Expanded = Schema.Struct({
+  status: Schema.optionalKey(ConnectorStatus),
+  info: Schema.optionalKey(ConnectorInfo)
+})
+export interface Expanded extends Schema.Schema.Type<typeof Expanded> {}
+
+/** What the worker is. `version` is the Connect version spoken, `kelpie_version` its own. */
+export const ServerInfo = Schema.Struct({
+  version: Schema.String,
+  commit: Schema.String,
+  kafka_cluster_id: Schema.String,
+  kelpie_version: Schema.String
+})
+
+/** How the worker does; with status 503 while it starts, and 500 when it does not move. */
+export const Healthy = Schema.Struct({ status: Schema.Literal("healthy"), message: Schema.String })
+const Starting = Schema.Struct({
+  status: Schema.Literal("starting"),
+  message: Schema.String,
+  error_code: Schema.Literal(503)
+}).pipe(HttpApiSchema.status(503))
+const Unhealthy = Schema.Struct({
+  status: Schema.Literal("unhealthy"),
+  message: Schema.String,
+  error_code: Schema.Literal(500)
+}).pipe(HttpApiSchema.status(500))
+
+/** A plugin in the listing. */
+export const PluginInfo = Schema.Struct({
+  class: Schema.String,
+  type: Schema.Literals(["source", "sink", "transformation", "predicate", "converter", "header_converter"]),
+  version: Schema.String
+})
+
+// --- endpoints
+
+const error = RestError.schemas
+const connector = { connector: Schema.String }
+const task = { ...connector, task: TaskNumber }
+const Created = HttpApiSchema.WithHeaders(ConnectorInfo.pipe(HttpApiSchema.status(201)), { location: Schema.String })
+const RestartStarted = ConnectorStatus.pipe(HttpApiSchema.status(202))
+const ReconfigurationAccepted = Status.Reconfiguration.pipe(HttpApiSchema.status(202))
+
+/** The worker itself. */
+export class Worker extends HttpApiGroup.make("worker").add(
+  HttpApiEndpoint.get("info", "/", { success: ServerInfo, error }),
+  HttpApiEndpoint.get("health", "/health", { success: [Healthy, Starting, Unhealthy] }),
+  HttpApiEndpoint.get("metrics", "/metrics", {
+    success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" })),
+    error
+  }).annotate(Produces, "text/plain")
+) {}
+
+/** Connectors: what is asked for, and how they do. */
+export class Connectors extends HttpApiGroup.make("connectors").add(
+  HttpApiEndpoint.get("list", "/connectors", {
+    query: { expand: Schema.optionalKey(Schema.Array(Schema.Literals(["status", "info"]))) },
+    success: [Schema.Array(Schema.String), Schema.Record(Schema.String, Expanded)],
+    error
+  }),
+  HttpApiEndpoint.post("create", "/connectors", { payload: CreateConnector, success: Created, error }),
+  HttpApiEndpoint.get("get", "/connectors/:connector", { params: connector, success: ConnectorInfo, error }),
+  HttpApiEndpoint.delete("delete", "/connectors/:connector", { params: connector, error }),
+  HttpApiEndpoint.get("config", "/connectors/:connector/config", { params: connector, success: Config, error }),
+  HttpApiEndpoint.put("putConfig", "/connectors/:connector/config", {
+    params: connector,
+    payload: ConfigInput,
+    success: [ConnectorInfo, Created],
+    error
+  }),
+  HttpApiEndpoint.patch("patchConfig", "/connectors/:connector/config", {
+    params: connector,
+    payload: ConfigPatch,
+    success: ConnectorInfo,
+    error
+  }),
+  HttpApiEndpoint.get("status", "/connectors/:connector/status", {
+    params: connector,
+    success: ConnectorStatus,
+    error
+  }),
+  HttpApiEndpoint.get("tasks", "/connectors/:connector/tasks", {
+    params: connector,
+    success: Schema.Array(TaskInfo),
+    error
+  }),
+  HttpApiEndpoint.get("taskStatus", "/connectors/:connector/tasks/:task/status", {
+    params: task,
+    success: TaskStatus,
+    error
+  })
+) {}
+
+/** What operators do with connectors. */
+export class Operations extends HttpApiGroup.make("operations").add(
+  HttpApiEndpoint.put("pause", "/connectors/:connector/pause", {
+    params: connector,
+    success: HttpApiSchema.Accepted,
+    error
+  }),
+  HttpApiEndpoint.put("resume", "/connectors/:connector/resume", {
+    params: connector,
+    success: HttpApiSchema.Accepted,
+    error
+  }),
+  HttpApiEndpoint.put("stop", "/connectors/:connector/stop", { params: connector, error }),
+  HttpApiEndpoint.post("restart", "/connectors/:connector/restart", {
+    params: connector,
+    query: { includeTasks: flag(false), onlyFailed: flag(false) },
+    // in this order: what is nothing would take any value
+    success: [RestartStarted, HttpApiSchema.NoContent],
+    error
+  }),
+  HttpApiEndpoint.post("restartTask", "/connectors/:connector/tasks/:task/restart", { params: task, error }),
+  HttpApiEndpoint.get("reconfiguration", "/connectors/:connector/reconfiguration", {
+    params: connector,
+    success: Status.Reconfiguration,
+    error
+  }),
+  HttpApiEndpoint.post("retry", "/connectors/:connector/reconfiguration/retry", {
+    params: connector,
+    success: ReconfigurationAccepted,
+    error
+  }),
+  HttpApiEndpoint.post("park", "/connectors/:connector/reconfiguration/park", {
+    params: connector,
+    success: ReconfigurationAccepted,
+    error
+  }),
+  HttpApiEndpoint.post("unpark", "/connectors/:connector/reconfiguration/resume", {
+    params: connector,
+    success: ReconfigurationAccepted,
+    error
+  })
+) {}
+
+/** What can be configured. */
+export class Plugins extends HttpApiGroup.make("plugins").add(
+  HttpApiEndpoint.get("list", "/connector-plugins", {
+    query: { connectorsOnly: flag(true) },
+    success: Schema.Array(PluginInfo),
+    error
+  }),
+  HttpApiEndpoint.get("config", "/connector-plugins/:plugin/config", {
+    params: { plugin: Schema.String },
+    query: { version: Schema.optionalKey(Schema.String) },
+    success: Schema.Array(ConfigInfos.Definition),
+    error
+  }),
+  HttpApiEndpoint.put("validate", "/connector-plugins/:plugin/config/validate", {
+    params: { plugin: Schema.String },
+    payload: ConfigInput,
+    success: ConfigInfos.ConfigInfos,
+    error
+  })
+) {}
+
+/** The whole. */
+export class ConnectApi
+  extends HttpApi.make("connect").add(Worker).add(Connectors).add(Operations).add(Plugins).annotateMerge(
+    OpenApi.annotations({
+      title: "Kelpie",
+      version: connectVersion,
+      description: "Kafka Connect's REST API, and what Kelpie adds to it."
+    })
+  )
+{}

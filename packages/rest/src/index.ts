@@ -1,0 +1,4 @@
+export * as ConnectApi from "./ConnectApi.ts"
+export { ConnectClient } from "./ConnectClient.ts"
+export * as Rest from "./Rest.ts"
+export * as RestError from "./RestError.ts"

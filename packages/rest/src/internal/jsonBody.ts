@@ -1,0 +1,60 @@
+/** Reads the JSON body of a request, bounded. */
+import * as ByteSize from "effect/ByteSize"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
+import type * as HttpServerRequest from "effect/http/HttpServerRequest"
+import { isJson } from "./negotiation.ts"
+import { Refusal } from "./refusal.ts"
+
+/** The body of the request that is handled, parsed. */
+export const JsonBody = Context.Reference<unknown>("@kelpie/rest/internal/JsonBody", { defaultValue: () => undefined })
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
+const tooLarge = (limit: number) =>
+  new Refusal({ status: 413, message: `HTTP 413 Content Too Large: the body is longer than ${limit} bytes` })
+
+const unsupported = (what: string) =>
+  new Refusal({
+    status: 415,
+    message: `HTTP 415 Unsupported Media Type: ${what}`,
+    headers: { accept: "application/json" }
+  })
+
+/** Only the place is told of what a JSON reader says: its text quotes the body. */
+const malformed = (cause: unknown) => {
+  const place = /\(line \d+ column \d+\)|position \d+/.exec(cause instanceof SyntaxError ? cause.message : "")?.[0]
+  return new Refusal({
+    status: 400,
+    message: `The body is not valid JSON${place === undefined ? "" : `: see ${place}`}`
+  })
+}
+
+/** The value of a body. An empty one is refused before its type is looked at, for clients send both or neither. */
+export const read = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, limit: number) {
+  const { headers } = request
+  if (Number(headers["content-length"]) > limit) return yield* tooLarge(limit)
+  const bytes = yield* request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit)),
+    Effect.mapError(({ reason }) =>
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+        ? tooLarge(limit)
+        : new Refusal({ status: 400, message: "The body could not be read to its end" })
+    )
+  )
+  if (bytes.byteLength === 0) {
+    return yield* new Refusal({ status: 400, message: "The body is empty: expected a JSON object" })
+  }
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity"
+  if (encoding !== "identity") return yield* unsupported(`expected no Content-Encoding, got ${encoding.slice(0, 100)}`)
+  if (!isJson(headers["content-type"])) {
+    const got = headers["content-type"]?.slice(0, 100) ?? "no Content-Type"
+    return yield* unsupported(`expected application/json in UTF-8, got ${got}`)
+  }
+  const text = yield* Effect.try({
+    try: () => decoder.decode(bytes),
+    catch: () => new Refusal({ status: 400, message: "The body is not valid UTF-8" })
+  })
+  return yield* Effect.try({ try: (): unknown => JSON.parse(text), catch: malformed })
+})

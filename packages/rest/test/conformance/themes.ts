@@ -1,0 +1,24 @@
+import { config } from "./config.ts"
+import { creation } from "./create.ts"
+import { lifecycle } from "./lifecycle.ts"
+import { odd } from "./names.ts"
+import { protocol } from "./protocol.ts"
+import { reconfiguration } from "./reconfiguration.ts"
+import { restart } from "./restart.ts"
+import { tasks } from "./tasks.ts"
+import type { Theme } from "./Theme.ts"
+import { validate } from "./validate.ts"
+import { worker } from "./worker.ts"
+
+export const themes: ReadonlyArray<Theme> = [
+  worker,
+  creation,
+  config,
+  lifecycle,
+  restart,
+  tasks,
+  reconfiguration,
+  validate,
+  protocol,
+  odd
+]
