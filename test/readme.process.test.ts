@@ -64,19 +64,26 @@ it("the commands of README.md copy a file through a worker", () =>
     const script = commands.text.replaceAll("localhost:8083", `127.0.0.1:${port}`).replaceAll("/tmp/", `${cwd}/`)
     const main = path.join(root, "examples", "worker", "src", "main.ts")
     const worker = Processes.start(process.execPath, [main, "--port", `${port}`, "--data-dir", "./data"], { cwd })
+    const watch = new AbortController()
     try {
       await Processes.said(worker, /listens on/)
       // the copy is made while it is watched, so that nothing has to be waited for by time
-      const copied = waitForFile(cwd, "lines-copy.txt", "one\ntwo\n")
+      const copied = waitForFile(cwd, "lines-copy.txt", "one\ntwo\n", watch.signal)
       const { code, errors, output } = await Processes.ended(Processes.start("sh", ["-ec", script], { cwd }))
       assert.strictEqual(code, 0, errors + output)
       await copied
     } finally {
+      watch.abort()
       await Processes.stop(worker)
     }
   }))
 
-const waitForFile = async (directory: string, name: string, text: string): Promise<void> => {
+/** Waits until a file has a text, or the signal. */
+const waitForFile = async (directory: string, name: string, text: string, signal: AbortSignal): Promise<void> => {
   const read = () => fs.readFile(path.join(directory, name), "utf8").catch(() => "")
-  for await (const _ of fs.watch(directory)) if (await read() === text) return
+  try {
+    for await (const _ of fs.watch(directory, { signal })) if (await read() === text) return
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
 }

@@ -40,11 +40,6 @@ export const options = {
     description: "Directory that keeps everything, on a local disk; created if it is missing.",
     otherwise: "kelpie-data"
   }),
-  clusterId: option(Flag.String, {
-    name: "cluster-id",
-    schema: Name,
-    description: "Cluster that the directory has to belong to. Default: any; a new directory gets one of its own."
-  }),
   synchronous: optionOr((name) => Flag.Literals(name, ["full", "normal"]), {
     name: "synchronous",
     schema: Schema.Literals(["full", "normal"]),

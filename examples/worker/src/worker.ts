@@ -24,7 +24,6 @@ export type Options = { readonly [K in keyof typeof options]: (typeof options)[K
 const storesLayer = (options: Options) =>
   Sqlite.layer({
     directory: path.resolve(options.dataDir),
-    clusterId: Option.getOrUndefined(options.clusterId),
     synchronous: options.synchronous,
     partitions: options.partitions,
     retention: { millis: Duration.toMillis(Duration.hours(options.retentionHours)) }

@@ -1,7 +1,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConnectClient } from "@kelpie/rest"
-import { Effect, FileSystem, Layer } from "effect"
+import { Effect, FileSystem, Layer, Schedule } from "effect"
 import { FetchHttpClient } from "effect/http"
 import * as net from "node:net"
 import * as WorkerProcess from "../src/WorkerProcess.ts"
@@ -51,12 +51,10 @@ it.layer(services, { excludeTestServices: true })("the stand-alone worker", (it)
           KELPIE_PORT: "1",
           KELPIE_DATA_DIR: yield* folder,
           KELPIE_ADVERTISED_HOST: "kelpie.example",
-          KELPIE_ADVERTISED_PORT: "80",
-          KELPIE_CLUSTER_ID: "the-cluster"
+          KELPIE_ADVERTISED_PORT: "80"
         }
         const { url } = yield* WorkerProcess.start(["--port", "0"], env)
         const client = yield* ConnectClient.make({ baseUrl: url })
-        assert.strictEqual((yield* client.worker.info()).kafka_cluster_id, "the-cluster")
         const { headers } = yield* client.connectors.create({
           payload: { name: "out", config: sink(`${env.KELPIE_DATA_DIR}/out`) }
         })
@@ -79,6 +77,38 @@ it.layer(services, { excludeTestServices: true })("the stand-alone worker", (it)
           ...config,
           name: "out"
         })
+      }))
+  })
+
+  describe("with the testkit", () => {
+    const scripted = ["ScriptedSink", "ScriptedSource"]
+
+    it.effect("has the scripted connectors, and without it has not", () =>
+      Effect.gen(function*() {
+        for (const [more, expected] of [[["--with-testkit"], scripted], [[], []]] as const) {
+          const worker = yield* WorkerProcess.start(["--port", "0", "--data-dir", yield* folder, ...more])
+          const client = yield* ConnectClient.make({ baseUrl: worker.url })
+          const names = (yield* client.plugins.list({ query: {} })).map((plugin) => plugin.class)
+          assert.deepStrictEqual(names.filter((name) => name.startsWith("Scripted")).sort(), expected)
+          assert.includeMembers(names, ["FileSource", "FileSink", "SqliteSource", "SqliteSink", "GeneratorSource"])
+        }
+      }))
+
+    it.effect.each(["stopTask", "stop"])("ends by its deadline with exit code 0 when %s never returns", (hook) =>
+      Effect.gen(function*() {
+        const flags = ["--port", "0", "--data-dir", yield* folder, "--with-testkit", "--stop-timeout-ms", "200"]
+        const worker = yield* WorkerProcess.start(flags)
+        const client = yield* ConnectClient.make({ baseUrl: worker.url })
+        yield* client.connectors.create({
+          payload: {
+            name: "stubborn",
+            config: { "connector.class": "ScriptedSource", [`scripted.${hook}`]: "hang:uninterruptible" }
+          }
+        })
+        yield* client.connectors.status({ params: { connector: "stubborn" } }).pipe(
+          Effect.repeat({ until: ({ taskCounts }) => taskCounts.running === 1, schedule: Schedule.spaced("20 millis") })
+        )
+        assert.strictEqual(yield* worker.stop, 0)
       }))
   })
 
@@ -112,7 +142,7 @@ it.layer(services, { excludeTestServices: true })("the stand-alone worker", (it)
 
     it.effect.each([
       [["--port", "70000"], {}, `flag --port: "70000"`, "a whole number from 0 to 65535"],
-      [["--port", "http"], {}, `flag --port: "http"`, "integer"],
+      [["--port", "http"], {}, `flag --port: "http"`, "a finite number"],
       [[], { KELPIE_PORT: "70000" }, "KELPIE_PORT", "a whole number from 0 to 65535"],
       [[], { KELPIE_WITH_TESTKIT: "perhaps" }, "KELPIE_WITH_TESTKIT", "false"],
       [["--prot", "8083"], {}, "--prot", "--port"],

@@ -60,7 +60,7 @@ const engine = (control: ControlEngine["Service"]): ConfigStore.Encoded => {
   }
 }
 
-/** Private: over an engine that is shared. */
+/** @internal Over an engine that is shared. */
 export const layerEngine: Layer.Layer<ConfigStore, StoreError, ControlEngine> = Layer.effect(
   ConfigStore,
   ControlEngine.use((control) => ConfigStore.makeEncoded(engine(control)))

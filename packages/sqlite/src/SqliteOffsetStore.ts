@@ -48,7 +48,7 @@ const make = (data: DataEngine["Service"]) => {
   })
 }
 
-/** Private: over an engine that is shared. */
+/** @internal Over an engine that is shared. */
 export const layerEngine: Layer.Layer<OffsetStore, never, DataEngine> = Layer.effect(
   OffsetStore,
   Effect.map(DataEngine, make)

@@ -59,7 +59,7 @@ const make = Effect.fnUntraced(function*(data: DataEngine["Service"]) {
   })
 })
 
-/** Private: over an engine that is shared. */
+/** @internal Over an engine that is shared. */
 export const layerEngine: Layer.Layer<StatusStore, never, DataEngine> = Layer.effect(StatusStore, DataEngine.use(make))
 
 /** The status store alone. */

@@ -41,7 +41,7 @@ const make = (data: DataEngine["Service"]) => {
   })
 }
 
-/** Private: over an engine that is shared. */
+/** @internal Over an engine that is shared. */
 export const layerEngine: Layer.Layer<TopicLog, never, DataEngine> = Layer.effect(
   TopicLog,
   Effect.map(DataEngine, make)

@@ -1,6 +1,7 @@
 export { ConfigStoreContract, type ConfigStoreOptions } from "./ConfigStoreContract.ts"
 export * as Contract from "./Contract.ts"
 export { ExecutorContract, type ExecutorWorld } from "./ExecutorContract.ts"
+export * as Faults from "./Faults.ts"
 export { LeaderClientContract, type LeaderWorld } from "./LeaderClientContract.ts"
 export { MembershipContract } from "./MembershipContract.ts"
 export { OffsetStoreContract } from "./OffsetStoreContract.ts"

@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function*(
     pump: Effect.scoped(Effect.gen(function*() {
       // a target that is down at the start is like one that goes down later
       const task = yield* persist(env, contain(env.config.redact, env.plugins.provide(acquire)))
-      reader = yield* Effect.forkScoped(Effect.forever(read))
+      reader = yield* Effect.forkScoped(Effect.forever(read, { disableYield: true }))
       const broken = Effect.flatMap(Fiber.await(reader), (exit) =>
         exit._tag === "Failure" && !flow.isStopping() ? Effect.failCause(exit.cause) : Effect.never)
       yield* Effect.raceFirst(env.plugins.provide(flow.run(task, yield* Effect.scope)), broken)

@@ -78,12 +78,14 @@ export const make = Effect.fnUntraced(function*(
     const step = poll.pipe(
       Effect.andThen(recovered),
       Effect.andThen(Effect.suspend(() => {
+        const [only, ...more] = pulled
         const batches = pulled
         pulled = []
-        return Effect.forEach(batches, pass, { discard: true })
+        return only !== undefined && more.length === 0 ? pass(only) : Effect.forEach(batches, pass, { discard: true })
       }))
     )
-    return yield* Effect.forever(step)
+    // the hand-over makes it wait; a yield for every batch would cost more than the batch
+    return yield* Effect.forever(step, { disableYield: true })
   }))
 
   // a failure that may pass: what was pulled is stored first, then the author's code starts anew at the stored offsets
@@ -115,7 +117,7 @@ export const make = Effect.fnUntraced(function*(
       // a producer that is interrupted was told to stop: what it made is still stored
       const broken = Effect.flatMap(Fiber.await(producer), (exit) =>
         exit._tag === "Failure" && !Cause.hasInterruptsOnly(exit.cause) ? Effect.failCause(exit.cause) : Effect.never)
-      yield* Effect.raceFirst(env.plugins.provide(Effect.forever(store)), broken)
+      yield* Effect.raceFirst(env.plugins.provide(Effect.forever(store, { disableYield: true })), broken)
     })),
     drain: Effect.suspend(() =>
       producer === undefined ? Effect.void : Effect.andThen(Fiber.interrupt(producer), handoff.drained)
