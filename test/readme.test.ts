@@ -29,8 +29,10 @@ const project = {
 
 /** The anchors of a page, as they are made from its headings. */
 const anchors = (text: string): ReadonlySet<string> =>
-  new Set(Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = ""]) =>
-    heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-")))
+  new Set(
+    Array.from(text.matchAll(/^#+ (.+)$/gm), ([, heading = ""]) =>
+      heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"))
+  )
 
 describe("the documentation", () => {
   it("compiles, every module of it", { timeout: 120_000 }, async () => {

@@ -7,18 +7,19 @@ interface Drawn {
   readonly toMermaid: () => string
 }
 
-const machines: Readonly<Record<string, { readonly machine: Drawn; readonly about: string; readonly source: string }>> = {
-  reconfiguration: {
-    machine: Lane.machine,
-    about: "The reconfiguration lane of a connector.",
-    source: "packages/herder/src/Lane.ts"
-  },
-  run: {
-    machine: RunMachine.machine,
-    about: "The local life of a connector instance or a task on the worker that owns it.",
-    source: "packages/herder/src/RunMachine.ts"
+const machines: Readonly<Record<string, { readonly machine: Drawn; readonly about: string; readonly source: string }>> =
+  {
+    reconfiguration: {
+      machine: Lane.machine,
+      about: "The reconfiguration lane of a connector.",
+      source: "packages/herder/src/Lane.ts"
+    },
+    run: {
+      machine: RunMachine.machine,
+      about: "The local life of a connector instance or a task on the worker that owns it.",
+      source: "packages/herder/src/RunMachine.ts"
+    }
   }
-}
 
 /** Self-loops say that something about the state changes; edges between the same two states share an arrow. */
 const mermaid = ({ edges }: Drawn): string => {

@@ -6,9 +6,9 @@ import { code, page, table } from "./markdown.ts"
 const shown = (value: unknown): string => {
   if (value === undefined) return "none"
   if (value === Infinity) return "no bound"
-  if (typeof value === "function") return "see below"
+  if (typeof value === "function") return "a function"
   if (Duration.isDuration(value)) return Duration.isFinite(value) ? Duration.format(value) : "no bound"
-  return code(String(value))
+  return code(typeof value === "string" ? value : JSON.stringify(value) ?? "none")
 }
 
 const settings = <A extends object>(
@@ -31,7 +31,8 @@ const reconfiguration = settings(
     "`reconfiguration.retry.*` keys. The default delay is 250 ms, doubling to 60 s, for ever.",
   ReconfigurationPolicy,
   {
-    delay: "The pause after so many failures in a row, before cap and jitter: a pure function, or `Backoff.fromSchedule`.",
+    delay:
+      "The pause after so many failures in a row, before cap and jitter: a pure function, or `Backoff.fromSchedule`.",
     cap: "No pause is longer, but for what a throttled failure asks for.",
     jitter: "`none`, or `equal`: from half of the pause to all of it.",
     seed: "Seed of the jitter; none: drawn when the runtime starts.",
@@ -64,14 +65,20 @@ const stop = settings("StopPolicy", "Deadlines of the life cycle.", StopPolicy, 
   validate: "A connector's own validation."
 })
 
-const limits = settings("ExecutorLimits", "How many jobs of a kind run at the same time in one runtime.", ExecutorLimits, {
-  generate: "Generations of task configs.",
-  generateSlow: "Of those, for connectors whose last generation timed out: hangs wait behind hangs only.",
-  send: "Publications to the leader.",
-  start: "Starts of connectors and tasks.",
-  validate: "Validations.",
-  orphans: "Generations that did not return by their deadline; while so many are left, none that timed out before is tried."
-})
+const limits = settings(
+  "ExecutorLimits",
+  "How many jobs of a kind run at the same time in one runtime.",
+  ExecutorLimits,
+  {
+    generate: "Generations of task configs.",
+    generateSlow: "Of those, for connectors whose last generation timed out: hangs wait behind hangs only.",
+    send: "Publications to the leader.",
+    start: "Starts of connectors and tasks.",
+    validate: "Validations.",
+    orphans:
+      "Generations that did not return by their deadline; while so many are left, none that timed out before is tried."
+  }
+)
 
 const flow = settings("FlowPolicy", "The flow of records.", FlowPolicy, {
   offsetFlushInterval: "How often a sink's positions are stored while records flow.",

@@ -1,6 +1,6 @@
 /** The reference: every plugin, every key, every setting, with its type, default and meaning. */
-import { Connectors } from "./connectors.ts"
 import { type ConfigKey, ConnectorKeys, Converters, type Plugin } from "@kelpie/core"
+import { Connectors } from "./connectors.ts"
 import { code, page, plain, table } from "./markdown.ts"
 import { policies } from "./policies.ts"
 
@@ -66,13 +66,17 @@ const frameworkKeys = page(
   "## Sinks",
   keyTable(ConnectorKeys.sink),
   "## Each transform",
-  `For every alias in ${code("transforms")}; the transform's own keys stand beside these. See [transforms.md](transforms.md).`,
+  `For every alias in ${
+    code("transforms")
+  }; the transform's own keys stand beside these. See [transforms.md](transforms.md).`,
   keyTable(ConnectorKeys.transform("<alias>")),
   "## Each predicate",
   `For every alias in ${code("predicates")}. See [predicates.md](predicates.md).`,
   keyTable(ConnectorKeys.predicate("<alias>")),
   "## Each topic creation group",
-  `For every group in ${code("topic.creation.groups")}, and for the group ${code("default")} as soon as any such key is ` +
+  `For every group in ${code("topic.creation.groups")}, and for the group ${
+    code("default")
+  } as soon as any such key is ` +
     "there: that group has to say both numbers.",
   keyTable(ConnectorKeys.topicCreation("<group>"))
 )

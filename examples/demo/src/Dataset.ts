@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Csv from "effect/encoding/Csv"
 import * as FileSystem from "effect/FileSystem"
+import type * as PlatformError from "effect/PlatformError"
 import * as Stream from "effect/Stream"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
@@ -16,7 +17,9 @@ export interface Dataset {
 const folder = fileURLToPath(new URL("../data", import.meta.resolve("vega-datasets")))
 
 /** Reads `<name>.csv`. */
-export const read = Effect.fn("Dataset.read")(function*(name: string) {
+export const read = Effect.fn("Dataset.read")(function*(
+  name: string
+): Effect.fn.Return<Dataset, PlatformError.PlatformError | Csv.CsvError, FileSystem.FileSystem> {
   const text = yield* (yield* FileSystem.FileSystem).readFileString(path.join(folder, `${name}.csv`))
   const [header = [], ...lines] = yield* Stream.make(text).pipe(
     Stream.pipeThroughChannel(Csv.decodeString({ ignoreEmptyLines: true })),
@@ -28,7 +31,7 @@ export const read = Effect.fn("Dataset.read")(function*(name: string) {
     line + 1,
     ...cells.map((cell, column) => cell === "" ? null : numeric[column] ? Number(cell) : cell)
   ])
-  return { name, columns: [{ name: "id", type: "INTEGER" }, ...columns], rows } satisfies Dataset as Dataset
+  return { name, columns: [{ name: "id", type: "INTEGER" }, ...columns], rows }
 })
 
 /** A code such as 00501 is none: its zeros would be lost. */

@@ -36,7 +36,10 @@ export const count = Effect.fn("Report.count")(function*({ database, file, site 
 })
 
 /** What is wrong with a table; nothing, if every count is right. Duplicates are allowed: delivery is at least once. */
-export const problems = (expected: number, { database, file, missing, source, table }: TableCount): ReadonlyArray<string> => [
+export const problems = (
+  expected: number,
+  { database, file, missing, source, table }: TableCount
+): ReadonlyArray<string> => [
   ...(source === expected ? [] : [`${table} has ${source} rows at the source, not ${expected}`]),
   ...(file === source ? [] : [`${table} has ${file} rows in the file, not ${source}`]),
   ...(database === source ? [] : [`${table} has ${database} rows in the database, not ${source}`]),

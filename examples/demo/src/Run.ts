@@ -35,7 +35,10 @@ export const make = Effect.fn("Run.make")(function*() {
     Effect.map(database.count(table), (rows) => Math.min(rows, file.arrived(table).ids.size))
 
   /** Waits until every row of the tables has arrived. */
-  const complete = <E, R>(tables: ReadonlyArray<Dataset>, onLook: (counts: ReadonlyArray<number>) => Effect.Effect<void, E, R>) =>
+  const complete = <E, R>(
+    tables: ReadonlyArray<Dataset>,
+    onLook: (counts: ReadonlyArray<number>) => Effect.Effect<void, E, R>
+  ) =>
     until(
       `all rows of ${tables.map(({ name }) => name).join(", ")} have arrived`,
       file.refresh.pipe(

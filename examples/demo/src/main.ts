@@ -17,7 +17,9 @@ const main = Effect.gen(function*() {
     Effect.catch((error) => Effect.succeed([error.message]))
   )
   yield* progress.print(
-    problems.length === 0 ? "\nEvery row has arrived." : `\nWRONG:\n${problems.map((problem) => `- ${problem}`).join("\n")}`
+    problems.length === 0
+      ? "\nEvery row has arrived."
+      : `\nWRONG:\n${problems.map((problem) => `- ${problem}`).join("\n")}`
   )
   if (problems.length > 0) process.exitCode = 1
 })

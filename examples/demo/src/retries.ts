@@ -20,7 +20,9 @@ export const follow = Effect.fnUntraced(function*<E, R>(
 ) {
   const retries: Array<Retry> = []
   const look = Effect.gen(function*() {
-    const { reconfiguration: { delayMillis, failure, state } } = yield* client.connectors.status({ params: { connector } })
+    const { reconfiguration: { delayMillis, failure, state } } = yield* client.connectors.status({
+      params: { connector }
+    })
     if (state !== "Waiting" || failure === undefined || delayMillis === undefined) return
     if (failure.occurrences <= (retries.at(-1)?.attempt ?? 0)) return
     const retry = { attempt: failure.occurrences, cause: failure.message, delayMillis }
@@ -28,5 +30,5 @@ export const follow = Effect.fnUntraced(function*<E, R>(
     yield* onRetry(retry)
   })
   yield* until(`${count} attempts of ${connector} fail`, look, () => retries.length >= count)
-  return retries as ReadonlyArray<Retry>
+  return retries
 })

@@ -9,8 +9,11 @@ const line = /^kelpie_status_changes_total\{from="(\w+)",to="(\w+)"\} (\d+)/gm
 
 /** All that there were. */
 export const read = (client: ConnectClient["Service"]) =>
-  Effect.map(client.worker.metrics(), (text): StateChanges =>
-    new Map(Array.from(text.matchAll(line), ([, from, to, count]) => [`${from}->${to}`, Number(count)])))
+  Effect.map(
+    client.worker.metrics(),
+    (text): StateChanges =>
+      new Map(Array.from(text.matchAll(line), ([, from, to, count]) => [`${from}->${to}`, Number(count)]))
+  )
 
 /** Those that came between two readings. */
 export const between = (before: StateChanges, after: StateChanges): ReadonlyArray<string> =>

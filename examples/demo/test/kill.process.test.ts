@@ -41,7 +41,8 @@ it.live(`loses no row when it is killed ${kills} times in the middle of a copy`,
       }))
     }
     const worker = yield* run.startWorker
-    yield* run.complete([table], () => Effect.void)
+    yield* run.complete([table], () =>
+      Effect.void)
     assert.strictEqual(yield* worker.stop, 0)
 
     const count = yield* Report.count(run, table)

@@ -69,8 +69,10 @@ export const ShippingSink = SinkConnector.make("ShippingSink", {
 })
 
 /** Around every batch that a sink is given. */
-const logged = Middleware.on("PutSink", ({ connector, records }, next) =>
-  Effect.tap(next, () => Effect.logInfo(`${connector} took ${records} records`)))
+const logged = Middleware.on(
+  "PutSink",
+  ({ connector, records }, next) => Effect.tap(next, () => Effect.logInfo(`${connector} took ${records} records`))
+)
 
 const Runtime = Herder.layerMemory.pipe(
   Layer.provide([Plugins.layer([OrdersSource, ShippingSink]), Middleware.layer([logged])])
@@ -79,10 +81,14 @@ const Runtime = Herder.layerMemory.pipe(
 const ShopRoutes = HttpRouter.use(Effect.fnUntraced(function*(router) {
   const orders = yield* Orders
   yield* router.add("GET", "/shipped", Effect.flatMap(orders.shipped, HttpServerResponse.json))
-  yield* router.add("POST", "/orders", Effect.gen(function*() {
-    const { item } = yield* HttpServerRequest.schemaBodyJson(Schema.Struct({ item: Schema.String }))
-    return yield* HttpServerResponse.json(yield* orders.place(item), { status: 201 })
-  }))
+  yield* router.add(
+    "POST",
+    "/orders",
+    Effect.gen(function*() {
+      const { item } = yield* HttpServerRequest.schemaBodyJson(Schema.Struct({ item: Schema.String }))
+      return yield* HttpServerResponse.json(yield* orders.place(item), { status: 201 })
+    })
+  )
 }))
 
 /** The shop's routes, and the connectors' below `/connect`. */

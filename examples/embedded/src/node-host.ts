@@ -44,7 +44,8 @@ export const start = async (options: {
 }) => {
   const kelpie = await Kelpie.start({
     plugins: [CounterSource, callbackSink(options.take)],
-    onStatusChange: ({ connector, task, to }) => options.log?.(`${connector}${task === undefined ? "" : `-${task}`} ${to}`)
+    onStatusChange: ({ connector, task, to }) =>
+      options.log?.(`${connector}${task === undefined ? "" : `-${task}`} ${to}`)
   })
   const connect = nodeHandler(kelpie, { prefix: "/connect" })
   const server = createServer((request, response) =>

@@ -24,10 +24,13 @@ const services = Layer.mergeAll(
   Layer.succeed(Logger.LogToStderr, true)
 )
 
-Command.make("kelpie", options, (options) =>
-  Effect.provideService(worker(options), References.MinimumLogLevel, options.logLevel)).pipe(
-    Command.withDescription("Runs connectors that are submitted over HTTP, and keeps everything in one directory."),
-    Command.run({ version: "0.1.0" }),
-    Effect.provide(services),
-    NodeRuntime.runMain({ teardown })
-  )
+Command.make(
+  "kelpie",
+  options,
+  (options) => Effect.provideService(worker(options), References.MinimumLogLevel, options.logLevel)
+).pipe(
+  Command.withDescription("Runs connectors that are submitted over HTTP, and keeps everything in one directory."),
+  Command.run({ version: "0.1.0" }),
+  Effect.provide(services),
+  NodeRuntime.runMain({ teardown })
+)

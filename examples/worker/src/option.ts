@@ -30,7 +30,11 @@ export const option = <A extends I, I>(flag: (name: string) => Flag.Flag<I>, spe
 }
 
 /** The same with a value for when neither is given. */
-export const optionOr = <A extends I, I>(
+export const optionOr = <A extends I, I extends string | number | boolean>(
   flag: (name: string) => Flag.Flag<I>,
   spec: OptionSpec<A, I> & { readonly otherwise: A }
-) => Flag.map(option(flag, { ...spec, description: `${spec.description} Default ${spec.otherwise}.` }), Option.getOrElse(() => spec.otherwise))
+) =>
+  Flag.map(
+    option(flag, { ...spec, description: `${spec.description} Default ${String(spec.otherwise)}.` }),
+    Option.getOrElse(() => spec.otherwise)
+  )

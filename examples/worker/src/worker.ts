@@ -1,5 +1,6 @@
 /** The stand-alone worker: a runtime over a data directory, and Connect's REST API in front of it. */
 import { ConfigStore } from "@kelpie/core/ConfigStore"
+import * as Middleware from "@kelpie/core/Middleware"
 import { Plugins } from "@kelpie/core/Plugins"
 import { StopPolicy } from "@kelpie/core/Policies"
 import { Herder } from "@kelpie/herder/Herder"
@@ -19,7 +20,9 @@ import { plugins } from "./plugins.ts"
 import { StartError } from "./StartError.ts"
 
 /** What the flags say. */
-export type Options = { readonly [K in keyof typeof options]: (typeof options)[K] extends Flag.Flag<infer A> ? A : never }
+export type Options = {
+  readonly [K in keyof typeof options]: (typeof options)[K] extends Flag.Flag<infer A> ? A : never
+}
 
 const storesLayer = (options: Options) =>
   Sqlite.layer({
@@ -33,7 +36,9 @@ const herderLayer = Effect.fnUntraced(function*(options: Options, workerId: stri
   const stopTimeout = Duration.millis(options.stopTimeoutMs)
   return Herder.layerSoloAs({ workerId }).pipe(
     Layer.provide(Plugins.layer(yield* plugins(options))),
-    Layer.provide(StopPolicy.layer({ connector: stopTimeout, task: stopTimeout }))
+    Layer.provide(StopPolicy.layer({ connector: stopTimeout, task: stopTimeout })),
+    // counted and measured for /metrics
+    Layer.provide(Middleware.layer([Middleware.metrics]))
   )
 })
 

@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 export type Backoff = (failures: number) => number | undefined
 
 /** 250 ms doubling to 60 s, for ever: the curve of KAFKA-14732. */
-export const defaultSchedule: Schedule.Schedule<unknown, unknown> = Schedule.min([
+export const defaultSchedule: Schedule.Schedule<unknown> = Schedule.min([
   Schedule.exponential("250 millis"),
   Schedule.spaced("60 seconds")
 ])
@@ -22,7 +22,7 @@ export const exponential = (first: number, cap: number, factor = 2): Backoff => 
  * the attempt only; elapsed time is the sum of the delays. Delays are remembered by attempt number, at most 1,000 of
  * them: what comes later repeats the last.
  */
-export const fromSchedule = (schedule: Schedule.Schedule<unknown, unknown>): Backoff => {
+export const fromSchedule = (schedule: Schedule.Schedule<unknown>): Backoff => {
   const delays: Array<number | undefined> = []
   let now = 0
   let step: Step | undefined
@@ -33,7 +33,10 @@ export const fromSchedule = (schedule: Schedule.Schedule<unknown, unknown>): Bac
     while (!known(failures)) {
       const exit = Effect.runSyncExit(step(now, delays.length + 1))
       // a schedule that ends says so; one that fails, or waits for something outside, is a mistake of its author
-      if (exit._tag === "Failure" && !exit.cause.reasons.some((reason) => reason._tag === "Fail" && Cause.isDone(reason.error))) {
+      if (
+        exit._tag === "Failure" &&
+        !exit.cause.reasons.some((reason) => reason._tag === "Fail" && Cause.isDone(reason.error))
+      ) {
         throw Cause.squash(exit.cause)
       }
       const delay = exit._tag === "Success" ? Duration.toMillis(exit.value[1]) : undefined

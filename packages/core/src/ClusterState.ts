@@ -88,8 +88,8 @@ export const write = (self: ClusterState, write: ConfigRecord.Write, position: n
         ...next,
         placements: place(self.placements, about.item, write.entry as ConfigRecord.PlacementEntry | undefined, position)
       }
-    case "unknown":
-      return next
+    default:
+      return next // a key of a newer version
   }
 }
 
@@ -101,10 +101,13 @@ export const apply = (self: ClusterState, record: ConfigRecord.Encoded): Cluster
       return write(self, decoded.write, record.position)
     case "Unknown":
       return { ...self, position: record.position }
-    case "Unreadable": {
+    default: {
       const removed = write(self, { key: record.key, entry: undefined } as ConfigRecord.Write, record.position)
       const { position } = record
-      return { ...removed, unreadable: HashMap.set(removed.unreadable, record.key, { reason: decoded.reason, position }) }
+      return {
+        ...removed,
+        unreadable: HashMap.set(removed.unreadable, record.key, { reason: decoded.reason, position })
+      }
     }
   }
 }

@@ -7,6 +7,7 @@
 import * as Duration from "effect/Duration"
 import * as Redacted_ from "effect/Redacted"
 import * as Result from "effect/Result"
+import { weakMemo } from "./internal/weakMemo.ts"
 
 /** The configuration type names that Connect's clients know; the list is closed. */
 export type Kind = "STRING" | "SHORT" | "INT" | "LONG" | "DOUBLE" | "BOOLEAN" | "LIST" | "CLASS" | "PASSWORD"
@@ -293,6 +294,9 @@ export const decodeKey = <A>(
   })
 }
 
+/** A record of keys is decoded again and again, and never changes. */
+const entriesOf = weakMemo((fields: Fields): ReadonlyArray<readonly [string, ConfigKey<any>]> => Object.entries(fields))
+
 /** Decodes what can be decoded: the values of the right keys, and every key's errors, not the first. */
 export const decodePartial = <F extends Fields>(
   fields: F,
@@ -301,7 +305,7 @@ export const decodePartial = <F extends Fields>(
 ): { readonly values: Partial<Values<F>>; readonly problems: ReadonlyArray<KeyProblem> } => {
   const values: Record<string, unknown> = {}
   const problems: Array<KeyProblem> = []
-  for (const [property, key] of Object.entries(fields)) {
+  for (const [property, key] of entriesOf(fields)) {
     const result = decodeKey<unknown>(key, config, shown)
     if (Result.isFailure(result)) problems.push({ key: key.name, errors: [result.failure] })
     else values[property] = result.success

@@ -635,17 +635,20 @@ export const aliases = (
   { raw = config, unresolved }: ConfigKey.Shown = {}
 ): ReadonlyArray<string> => {
   const text = ConfigKey.textOf(config, list) ?? ""
+  if (text === "") return []
   if (unresolved?.has(list) === true || text !== (ConfigKey.textOf(raw, list) ?? "")) return []
   return [...new Set(text.split(",").map((alias) => alias.trim()))].filter((alias) => alias !== "").slice(0, maxAliases)
 }
 
 /** The keys under a prefix, without it: the configuration of a plugin. */
-export const under = (config: ConnectorConfig, prefix: string): ConnectorConfig =>
-  Object.fromEntries(
-    Object.entries(config)
-      .filter(([key]) => key.startsWith(prefix) && key.length > prefix.length)
-      .map(([key, text]) => [key.slice(prefix.length), text] as const)
-  )
+export const under = (config: ConnectorConfig, prefix: string): ConnectorConfig => {
+  const found: Array<readonly [string, string]> = []
+  for (const key of Object.keys(config)) {
+    const text = config[key]
+    if (text !== undefined && key.length > prefix.length && key.startsWith(prefix)) found.push([key.slice(prefix.length), text])
+  }
+  return Object.fromEntries(found)
+}
 
 /** Whether a sink reads a topic. */
 export const matcher = (topics: Topics): (topic: string) => boolean => {
@@ -758,8 +761,8 @@ const readConverters = (
   const read = (name: string, type: string | undefined): PluginSettings | undefined => {
     if (type === undefined) return undefined
     // who names a converter settles all of it: the runtime's settings are for the runtime's converter
-    const own = under(Object.hasOwn(config, name) ? config : defaults, `${name}.`)
-    return { type, config: Object.fromEntries(Object.entries(own).filter(([key]) => key !== "plugin.version")) }
+    const { "plugin.version": _, ...own } = under(Object.hasOwn(config, name) ? config : defaults, `${name}.`)
+    return { type, config: own }
   }
   return {
     key: read("key.converter", base.keyConverter),

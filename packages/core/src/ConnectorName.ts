@@ -9,8 +9,12 @@
 /** The longest name, in bytes of UTF-8: file systems, headers and stores take that much. */
 export const maxBytes = 255
 
+/** Names that are right without a closer look: most are. */
+const plain = /^[\w-][\w.-]{0,254}$/
+
 /** Why a name is refused, in Connect's words where it has some; `undefined` when it is accepted. */
 export const check = (name: string): string | undefined => {
+  if (plain.test(name)) return undefined
   if (name.trim() === "") return "String may not be empty"
   const controls = Array.from(name, (character) => character.codePointAt(0) ?? 0).filter(isControl)
   if (controls.length > 0) {

@@ -2,10 +2,10 @@
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 
-const word: Effect.Effect<string> = Effect.map(
-  Random.nextIntBetween(0, 2 ** 32 - 1),
-  (n) => n.toString(16).padStart(8, "0")
-)
+const word = (random: Random.Random): string => Math.floor(random.nextDoubleUnsafe() * 2 ** 32).toString(16).padStart(8, "0")
 
 /** 128 bits in hexadecimal. */
-export const draw: Effect.Effect<string> = Effect.map(Effect.all([word, word, word, word]), (words) => words.join(""))
+export const draw: Effect.Effect<string> = Effect.map(
+  Random.Random,
+  (random) => word(random) + word(random) + word(random) + word(random)
+)

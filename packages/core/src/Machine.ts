@@ -5,6 +5,7 @@
  * and is counted.
  */
 
+/** A state or an event. */
 export interface Tagged {
   readonly _tag: string
 }
@@ -36,6 +37,7 @@ export interface Words<State extends Tagged, C, Command> {
   readonly illegal: (reason: string) => Edge<unknown, unknown, C, never, never>
 }
 
+/** A table that runs. `step` throws for what its table calls illegal: that is a bug of whoever sent the event. */
 export interface Machine<State extends Tagged, Event extends Tagged, C, Command> {
   readonly name: string
   readonly step: (state: State, event: Event, context: C) => Step<State, Command>
@@ -47,6 +49,7 @@ export interface Machine<State extends Tagged, Event extends Tagged, C, Command>
 
 const stay: Edge<any, any, any, any, never> = { to: "stay", run: (state) => [state, []] }
 
+/** Makes a machine from its table. */
 export const make = <State extends Tagged, Event extends Tagged, C, Command>(
   name: string,
   define: (words: Words<State, C, Command>) => Table<State, Event, C, Command>

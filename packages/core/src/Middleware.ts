@@ -43,18 +43,18 @@ export const on = <const T extends Operation.Tag>(
     next: Effect.Effect<Operation.Result<T>, ConnectorError>
   ) => Effect.Effect<Operation.Result<T>, ConnectorError>
 ): Middleware => {
-  const tags = new Set<string>(typeof tag === "string" ? [tag] : tag as ReadonlyArray<T>)
+  const tags = new Set<string>(typeof tag === "string" ? [tag] : tag)
   // the tag decides the types of fields and result: the table of Operation says which
   return (operation, next) => tags.has(operation._tag) ? middleware(operation as any, next as any) as any : next
 }
 
 /** One middleware of many: the first is the outermost. What each does is done anew whenever the one around it runs it. */
-export const compose = (all: ReadonlyArray<Middleware>): Middleware =>
-<A, E>(operation: Operation.Operation, next: Effect.Effect<A, E>) =>
-  all.reduceRight<Effect.Effect<A, E | ConnectorError>>(
-    (inner, middleware) => Effect.suspend(() => middleware(operation, inner)),
-    next
-  )
+export const compose =
+  (all: ReadonlyArray<Middleware>): Middleware => <A, E>(operation: Operation.Operation, next: Effect.Effect<A, E>) =>
+    all.reduceRight<Effect.Effect<A, E | ConnectorError>>(
+      (inner, middleware) => Effect.suspend(() => middleware(operation, inner)),
+      next
+    )
 
 /** The middleware of a runtime: none by default. */
 export const Current = Context.Reference<Middleware>("@kelpie/core/Middleware", {
@@ -166,16 +166,19 @@ export const metrics: Middleware = (operation, next) =>
 
 /** Logs the end of every operation: a failure as a warning with its cause, everything else for debugging. */
 export const logging: Middleware = (operation, next) =>
-  Effect.flatMap(monotonicMillis, (startedAt) =>
-    Effect.onExit(next, (exit) =>
-      Effect.flatMap(monotonicMillis, (now) => {
-        const took = Duration.format(Duration.millis(Math.round(now - startedAt)))
-        const name = describe(operation)
-        if (exit._tag === "Success") return Effect.logDebug(`${name} ended after ${took}`)
-        return Cause.hasInterrupts(exit.cause)
-          ? Effect.logDebug(`${name} was interrupted after ${took}`)
-          : Effect.logWarning(`${name} failed after ${took}`, exit.cause)
-      })))
+  Effect.flatMap(
+    monotonicMillis,
+    (startedAt) =>
+      Effect.onExit(next, (exit) =>
+        Effect.flatMap(monotonicMillis, (now) => {
+          const took = Duration.format(Duration.millis(Math.round(now - startedAt)))
+          const name = describe(operation)
+          if (exit._tag === "Success") return Effect.logDebug(`${name} ended after ${took}`)
+          return Cause.hasInterrupts(exit.cause)
+            ? Effect.logDebug(`${name} was interrupted after ${took}`)
+            : Effect.logWarning(`${name} failed after ${took}`, exit.cause)
+        }))
+  )
 
 /** At most so many of an operation at the same time; the others wait for their turn, in order. */
 export const concurrency: (limits: PerOperation<number>) => Effect.Effect<Middleware> = Effect.fnUntraced(
@@ -204,7 +207,8 @@ export const rateLimit: (limits: PerOperation<Rate>) => Effect.Effect<Middleware
     for (const [tag, rate] of settings(limits)) {
       const limit = yield* positive("rateLimit", tag, rate.limit)
       const limiter = RateLimiter.make(limit, Duration.toMillis(Duration.fromInputUnsafe(rate.window)))
-      byTag.set(tag, rate.exceeded === "fail" ? refuseAbove(limiter) : waitFor(limiter, yield* Semaphore.make(1)))
+      const line = waitFor(limiter, yield* Semaphore.make(1))
+      byTag.set(tag, rate.exceeded === "fail" ? refuseAbove(limiter) : () => line)
     }
     return (operation, next) => {
       const turn = byTag.get(operation._tag)
@@ -233,8 +237,7 @@ const waitFor = (limiter: RateLimiter.RateLimiter, line: Semaphore.Semaphore) =>
       : Effect.sync(() => limiter.take(now))
   })
   // one waits for time, the others behind it for their place in the line
-  const inLine = line.withPermits(1)(turn)
-  return (_: Operation.Operation) => inLine
+  return line.withPermits(1)(turn)
 }
 
 /** When a circuit opens, and for how long. */
@@ -290,8 +293,10 @@ export const circuitBreaker: <const T extends Operation.Tag>(
         Effect.flatMap(monotonicMillis, (now): Effect.Effect<A, E | ConnectorError> => {
           const admission = circuits.admit(name, now)
           if (admission._tag === "Refuse") return Effect.fail(refusal(operation, admission.waitMillis))
-          return Effect.onExit(restore(next), (exit) =>
-            Effect.map(monotonicMillis, (now) => circuits.settle(name, admission.era, judge(exit), now)))
+          return Effect.onExit(
+            restore(next),
+            (exit) => Effect.map(monotonicMillis, (now) => circuits.settle(name, admission.era, judge(exit), now))
+          )
         })
       )
     }

@@ -1,8 +1,13 @@
 /** The definitions that a runtime knows, and the host's services that they need. */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as References from "effect/References"
+import * as Scheduler from "effect/Scheduler"
+import * as Scope from "effect/Scope"
+import * as Tracer from "effect/Tracer"
 import type { Converter } from "./Converter.ts"
 import * as Converters from "./Converters.ts"
 import { nearest } from "./internal/nearest.ts"
@@ -44,8 +49,25 @@ export class Plugins extends Context.Service<Plugins, {
   static readonly layer = <const P extends ReadonlyArray<Plugin.Any>>(
     plugins: P
   ): Layer.Layer<Plugins, never, Plugin.Services<P[number]>> =>
-    Layer.effect(this, Effect.map(Effect.context<Plugin.Services<P[number]>>(), (context) => make(plugins, context)))
+    Layer.effect(
+      this,
+      Effect.map(Effect.context<Plugin.Services<P[number]>>(), (context) => make(plugins, ofHost(context)))
+    )
 }
+
+/**
+ * What belongs to the fiber that builds the layer, not to the host: whoever runs a definition has its own. Else what a
+ * connector acquires would live as long as the layer, and its logs and spans would stand in the wrong place.
+ */
+const ofHost = Context.omit(
+  Scope.Scope,
+  Scheduler.Scheduler,
+  Clock.Clock,
+  Layer.CurrentMemoMap,
+  Tracer.ParentSpan,
+  References.CurrentLogAnnotations,
+  References.CurrentLogSpans
+)
 
 const make = (plugins: ReadonlyArray<Plugin.Any>, context: Context.Context<any>): Plugins["Service"] => {
   const all: ReadonlyArray<Plugin.Any> = [...Converters.all, ...plugins]

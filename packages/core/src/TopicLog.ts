@@ -74,7 +74,7 @@ export declare namespace TopicLog {
      */
     readonly append: (
       appends: ReadonlyArray<Append>,
-      offsets?: OffsetStore.Prepared | undefined
+      offsets?: OffsetStore.Prepared
     ) => Effect.Effect<void, StoreError>
   }
   /** How to read. */

@@ -106,9 +106,13 @@ export const validate = (
       draft.refuse("exactly.once.support", "The engine of this runtime does not write exactly once; use requested")
     }
     const warnings = addUndeclared(draft, config)
+    let infos: ConfigInfos | undefined
     return {
       connector: found,
-      infos: draft.infos(ConfigKey.textOf(raw, "connector.class") ?? found.name),
+      // made when somebody looks: who creates a connector wants the problems only
+      get infos() {
+        return infos ??= draft.infos(ConfigKey.textOf(raw, "connector.class") ?? found.name)
+      },
       problems: draft.found(),
       warnings,
       settings: Result.getOrUndefined(settings)
@@ -199,23 +203,17 @@ export const versionProblem = (plugin: Pick<Plugin.Any, "name" | "version">, wan
 
 /** Names of the plugins of some kinds, sorted. The list of a runtime never changes. */
 const namesOf = (plugins: Plugins["Service"], kinds: ReadonlyArray<Plugin.Kind>): ReadonlyArray<string> => {
-  const byKind = namesByKind(plugins)
-  const [only] = kinds
-  return kinds.length === 1 && only !== undefined
-    ? byKind.get(only) ?? []
-    : [...new Set(kinds.flatMap((kind) => byKind.get(kind) ?? []))].sort()
+  const known = knownNames(plugins)
+  const key = kinds.join()
+  let names = known.get(key)
+  if (names === undefined) {
+    names = [...new Set(plugins.all.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name))].sort()
+    known.set(key, names)
+  }
+  return names
 }
 
-const namesByKind = weakMemo((plugins: Plugins["Service"]): ReadonlyMap<Plugin.Kind, ReadonlyArray<string>> => {
-  const names = new Map<Plugin.Kind, Array<string>>()
-  for (const { kind, name } of plugins.all) {
-    const known = names.get(kind)
-    if (known === undefined) names.set(kind, [name])
-    else known.push(name)
-  }
-  for (const list of names.values()) list.sort()
-  return names
-})
+const knownNames = weakMemo((_: Plugins["Service"]) => new Map<string, ReadonlyArray<string>>())
 
 /** The reasons of the caller, and the providers that nobody defined. */
 const withMissingProviders = (plugins: Plugins["Service"], config: Config): ReadonlyMap<string, string> => {
@@ -378,6 +376,20 @@ const addPlugin = (draft: Draft, fields: ConfigKey.Fields, resolved: Plugin.Conn
   draft.problems(ConfigKey.decodePartial(fields, resolved, draft.shown).problems)
 }
 
+/** The keys of a converter in each of its uses, made once. */
+const converterKeys = weakMemo((plugin: Plugin.Any) => {
+  const known = new Map<ConverterUse, ConfigKey.Fields>()
+  return (use: ConverterUse): ConfigKey.Fields => {
+    let keys = known.get(use)
+    if (keys === undefined) {
+      const { name } = uses[use]
+      keys = ownKeys(plugin, `${name}.`, new Set([`${name}.plugin.version`]), undefined)
+      known.set(use, keys)
+    }
+    return keys
+  }
+})
+
 /** The keys of a converter that the connector sets itself. */
 const addConverter = (
   draft: Draft,
@@ -389,7 +401,7 @@ const addConverter = (
   const type = ConfigKey.textOf(resolved, name)
   const plugin = type === undefined ? undefined : findFor(plugins, use, type)
   if (plugin !== undefined) {
-    addPlugin(draft, ownKeys(plugin, `${name}.`, new Set([`${name}.plugin.version`]), undefined), resolved)
+    addPlugin(draft, converterKeys(plugin)(use), resolved)
   } else if (type !== undefined || draft.text(name) !== "") {
     draft.claim(`${name}.`)
     if (type !== undefined) draft.refuse(name, notFound(plugins, use, type, draft.text(name)))

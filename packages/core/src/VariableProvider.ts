@@ -36,14 +36,15 @@ export const make = <const F extends ConfigKey.Fields, R = never>(name: string, 
   readonly doc?: string | undefined
   readonly config: F
   readonly open: (config: ConfigKey.Values<F>) => Effect.Effect<Read, ConnectorError, R | Scope.Scope>
-}): VariableProvider<F, R> => ({
+  // an `open` that opens something is inferred with the scope in `R`, which the runtime gives it
+}): VariableProvider<F, Exclude<R, Scope.Scope>> => ({
   kind: "variables",
   name,
   aliases: definition.aliases ?? [],
   version: definition.version,
   doc: definition.doc,
   fields: definition.config,
-  open: definition.open,
+  open: definition.open as VariableProvider<F, Exclude<R, Scope.Scope>>["open"],
   "~R": Plugin.covariant
 })
 

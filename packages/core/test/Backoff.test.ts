@@ -16,12 +16,16 @@ describe("Backoff", () => {
     assert.strictEqual(Backoff.fromSchedule(Backoff.defaultSchedule)(10_000), 60_000)
   })
 
-  it.prop("gives the same delays from the default schedule as from the formula", { failures: smallInt() }, ({ failures }) => {
-    assert.strictEqual(
-      Backoff.fromSchedule(Backoff.defaultSchedule)(failures),
-      Backoff.exponential(250, 60_000)(failures)
-    )
-  })
+  it.prop(
+    "gives the same delays from the default schedule as from the formula",
+    { failures: smallInt() },
+    ({ failures }) => {
+      assert.strictEqual(
+        Backoff.fromSchedule(Backoff.defaultSchedule)(failures),
+        Backoff.exponential(250, 60_000)(failures)
+      )
+    }
+  )
 
   it("remembers the delays of a schedule in whatever order they are asked for", () => {
     const delay = Backoff.fromSchedule(Backoff.defaultSchedule)
@@ -41,9 +45,9 @@ describe("Backoff", () => {
   it("reports a schedule that fails instead of ending for ever", () => {
     const broken = Schedule.fromStep(Effect.succeed(() => Effect.die(new Error("no such table"))))
     assert.throws(() => Backoff.fromSchedule(broken)(1), /no such table/)
-    const async = Schedule.fromStep(Effect.succeed(() =>
-      Effect.as(Effect.never, [undefined, Duration.zero] as [undefined, Duration.Duration])
-    ))
+    const async = Schedule.fromStep(
+      Effect.succeed(() => Effect.as(Effect.never, [undefined, Duration.zero] as [undefined, Duration.Duration]))
+    )
     assert.throws(() => Backoff.fromSchedule(async)(1))
   })
 
@@ -62,7 +66,7 @@ describe("Backoff", () => {
       buckets[bucket] = (buckets[bucket] ?? 0) + 1
     }
     // the standard deviation of a bucket of 1,000 is 30
-    for (const count of buckets) assert.isTrue(Math.abs(count - 1000) < 150, `${buckets}`)
+    for (const count of buckets) assert.isTrue(Math.abs(count - 1000) < 150, buckets.join(", "))
   })
 })
 

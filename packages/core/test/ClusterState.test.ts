@@ -184,7 +184,16 @@ describe("ClusterState.token", () => {
 })
 
 describe("compaction (I2)", () => {
-  const keys = ["cluster", "leader", "connector/a", "connector/b", "tasks/a", "placement/connector/a", "placement/0/a", "x/y"]
+  const keys = [
+    "cluster",
+    "leader",
+    "connector/a",
+    "connector/b",
+    "tasks/a",
+    "placement/connector/a",
+    "placement/0/a",
+    "x/y"
+  ]
   const values: Readonly<Record<string, ReadonlyArray<unknown>>> = {
     cluster: [{ id: "c1" }, { id: "c2" }],
     leader: [{ session: "s1" }, { session: "s2" }],

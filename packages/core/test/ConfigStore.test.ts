@@ -2,7 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { ClusterState, ConfigRecord, ConfigStore, StoreError } from "@kelpie/core"
 import { Deferred, Effect, Exit, Fiber, Queue, Stream } from "effect"
 
-const connector = (revision: number, config: ConfigRecord.ConnectorEntry["config"] = {}): ConfigRecord.ConnectorEntry => ({
+const connector = (
+  revision: number,
+  config: ConfigRecord.ConnectorEntry["config"] = {}
+): ConfigRecord.ConnectorEntry => ({
   incarnation: "i1",
   revision,
   config,
@@ -41,7 +44,7 @@ const makeEngine = Effect.gen(function*() {
     }),
     append: (claim, writes) =>
       Effect.suspend(() => {
-        calls.push(`append ${writes.map((write) => write.key)}`)
+        calls.push(`append ${writes.map((write) => write.key).join(", ")}`)
         return claim === claims
           ? append(store(writes))
           : Effect.fail(new StoreError({ kind: "Fenced", operation: "append" }))
@@ -126,7 +129,11 @@ describe("ConfigStore.makeEncoded", () => {
   it.effect("learns of commits of others when the engine tells", () =>
     Effect.gen(function*() {
       const { elsewhere, store } = yield* claimed()
-      const next = yield* store.changes.pipe(Stream.take(1), Stream.runCollect, Effect.forkChild({ startImmediately: true }))
+      const next = yield* store.changes.pipe(
+        Stream.take(1),
+        Stream.runCollect,
+        Effect.forkChild({ startImmediately: true })
+      )
       yield* elsewhere(ConfigRecord.connector("theirs", connector(1)), true)
       const [state] = yield* Fiber.join(next)
       assert.strictEqual(state && ClusterState.connector(state, "theirs")?.position, 20)
@@ -142,7 +149,11 @@ describe("ConfigStore.makeEncoded", () => {
       })
       failures = 1
       yield* elsewhere(ConfigRecord.connector("a", connector(1)), true)
-      const next = yield* store.changes.pipe(Stream.take(1), Stream.runCollect, Effect.forkChild({ startImmediately: true }))
+      const next = yield* store.changes.pipe(
+        Stream.take(1),
+        Stream.runCollect,
+        Effect.forkChild({ startImmediately: true })
+      )
       yield* elsewhere(ConfigRecord.connector("b", connector(1)), true)
       const [state] = yield* Fiber.join(next)
       assert.deepStrictEqual(state && ClusterState.names(state), ["a", "b"])

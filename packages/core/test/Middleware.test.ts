@@ -1,9 +1,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Middleware, type Operation, PermanentError, ThrottledError, TransientError } from "@kelpie/core"
-import { Cause, Clock, Context, Duration, Effect, Exit, Fiber, Layer, Logger, Metric, Ref, References, Tracer } from "effect"
+import {
+  Cause,
+  Clock,
+  Context,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Metric,
+  Ref,
+  References,
+  Tracer
+} from "effect"
 import { TestClock } from "effect/testing"
 
-const put = (connector = "orders", task = 0): Operation.Of<"PutSink"> => ({ _tag: "PutSink", connector, task, records: 5 })
+const put = (connector = "orders", task = 0): Operation.Of<"PutSink"> => ({
+  _tag: "PutSink",
+  connector,
+  task,
+  records: 5
+})
 const start: Operation.Operation = { _tag: "StartConnector", connector: "orders", revision: 1 }
 const down = new TransientError({ message: "the database is down" })
 
@@ -104,10 +123,12 @@ describe("Middleware.layer", () => {
     Effect.gen(function*() {
       const log: Array<string> = []
       const audit = Effect.map(Audit, ({ write }) =>
-        Middleware.on("PutSink", (operation, next) => Effect.tap(next, () => write(`${operation.connector} put`))))
+        Middleware.on("PutSink", (operation, next) =>
+          Effect.tap(next, () => write(`${operation.connector} put`))))
       const layer: Layer.Layer<never, never, Audit> = Middleware.layer([noting(log, "outer"), audit])
       const provided = layer.pipe(Layer.provide(Layer.succeed(Audit, {
-        write: (line) => Effect.sync(() => void log.push(line))
+        write: (line) =>
+          Effect.sync(() => void log.push(line))
       })))
       const middleware = yield* Effect.provide(current, provided)
       assert.strictEqual(yield* middleware(put(), Effect.succeed(7)), 7)
@@ -134,7 +155,9 @@ describe("Middleware.layer", () => {
 
   it.effect("makes state anew for each runtime that is given the same layer", () =>
     Effect.gen(function*() {
-      const layer = Middleware.layer([Middleware.rateLimit({ PutSink: { limit: 1, window: "1 hour", exceeded: "fail" } })])
+      const layer = Middleware.layer([
+        Middleware.rateLimit({ PutSink: { limit: 1, window: "1 hour", exceeded: "fail" } })
+      ])
       const first = yield* Effect.provide(current, layer)
       const both = Effect.flatMap(current, (second) =>
         Effect.all([first(put(), Effect.void), second(put(), Effect.void)], { discard: true }))
@@ -183,7 +206,8 @@ describe("Middleware.decorate", () => {
           const audit = yield* Audit
           const calls = yield* Ref.make(0)
           return {
-            call: (word) => Effect.andThen(audit.write(word), Effect.andThen(Ref.update(calls, (n) => n + 1), below.call(word))),
+            call: (word) =>
+              Effect.andThen(audit.write(word), Effect.andThen(Ref.update(calls, (n) => n + 1), below.call(word))),
             size: Ref.get(calls)
           }
         }))
@@ -236,7 +260,10 @@ describe("Middleware.span", () => {
           return span
         }
       })
-      const operations = Effect.all([Middleware.span(put("orders", 3), Effect.void), Middleware.span(start, Effect.void)])
+      const operations = Effect.all([
+        Middleware.span(put("orders", 3), Effect.void),
+        Middleware.span(start, Effect.void)
+      ])
       yield* Effect.withTracer(operations, tracer)
       assert.deepStrictEqual(spans.map((span) => span.name), ["PutSink", "StartConnector"])
       assert.deepStrictEqual(spans.map((span) => Object.fromEntries(span.attributes)), [
@@ -281,7 +308,7 @@ describe("Middleware.logging", () => {
       const lines: Array<string> = []
       const logger = Logger.make(({ cause, logLevel, message }) => {
         const errors = cause.reasons.map((reason) => reason._tag === "Fail" && reason.error === down)
-        lines.push(`${logLevel}: ${message} ${errors}`.trim())
+        lines.push(`${logLevel}: ${String(message)} ${errors.join(", ")}`.trim())
       })
       const run = (effect: Effect.Effect<void, TransientError>) =>
         Effect.forkChild(Middleware.logging(put("orders", 1), effect), { startImmediately: true })
@@ -308,7 +335,10 @@ describe("Middleware.logging", () => {
         connector: "orders",
         command: { _tag: "PutConnector", name: "orders", config: { password: "hunter2" }, expect: "any" }
       }
-      yield* Middleware.logging(operation, Effect.fail(down)).pipe(Effect.ignore, Effect.provide(Logger.layer([logger])))
+      yield* Middleware.logging(operation, Effect.fail(down)).pipe(
+        Effect.ignore,
+        Effect.provide(Logger.layer([logger]))
+      )
       assert.strictEqual(lines.length, 1)
       assert.notInclude(lines.join(), "hunter2")
     }))

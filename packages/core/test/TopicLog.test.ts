@@ -12,7 +12,8 @@ const record = (value: string, partition?: number): TopicLog.LogRecord => ({
 })
 const numbered = (from: number, to: number, partition?: number) =>
   Array.from({ length: to - from }, (_, index) => record(`${from + index}`, partition))
-const values = (batches: ReadonlyArray<TopicLog.Batch>) => batches.flatMap((batch) => batch.records.map((_) => text(_.value)))
+const values = (batches: ReadonlyArray<TopicLog.Batch>) =>
+  batches.flatMap((batch) => batch.records.map((_) => text(_.value)))
 const run: Item.Run = { token: 1, start: 1 }
 const reader = (topics: TopicLog.SubscribeOptions["topics"]): TopicLog.SubscribeOptions => ({
   item: Item.task("sink", 0),

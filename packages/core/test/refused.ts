@@ -1,5 +1,16 @@
 /** What must not compile. Each line below a directive is a mistake that a user will make; nothing here is run. */
-import { ConfigKey, ConfigStore, Machine, Middleware, Plugins, SinkConnector, SourceConnector, Stores } from "@kelpie/core"
+// The compiler alone decides here.
+// @effect-diagnostics *:skip-file
+import {
+  ConfigKey,
+  ConfigStore,
+  Machine,
+  Middleware,
+  Plugins,
+  SinkConnector,
+  SourceConnector,
+  type Stores
+} from "@kelpie/core"
 import { Context, Data, Effect, Layer, Schema, Stream } from "effect"
 
 type State = { readonly _tag: "Open" } | { readonly _tag: "Closed"; readonly since: number }
@@ -11,10 +22,8 @@ export const missingEdge = Machine.make<State, Event, number, never>("door", ({ 
   // @ts-expect-error the edge for `Lock` is missing
   Closed: { Push: to("Open")(() => [{ _tag: "Open" }, []]) }
 }))
-export const missingState = Machine.make<State, Event, number, never>("door", ({ stay, to }) =>
-  // @ts-expect-error the row of `Closed` is missing
-  ({ Open: { Push: to("Closed")(() => [close, []]), Lock: stay } })
-)
+export const missingState = Machine.make<State, Event, number, never>("door", ({ stay, to }) => // @ts-expect-error the row of `Closed` is missing
+({ Open: { Push: to("Closed")(() => [close, []]), Lock: stay } }))
 export const unnamedTarget = Machine.make<State, Event, number, never>("door", ({ stay, to }) => ({
   // @ts-expect-error the edge says that it leads to `Open`
   Open: { Push: to("Open")(() => [close, []]), Lock: stay },
@@ -27,7 +36,9 @@ export const unknownTarget = Machine.make<State, Event, number, never>("door", (
 }))
 
 class QueryError extends Data.TaggedError("QueryError")<{}> {}
-class Database extends Context.Service<Database, { readonly query: Effect.Effect<ReadonlyArray<string>> }>()("t/Database") {}
+class Database
+  extends Context.Service<Database, { readonly query: Effect.Effect<ReadonlyArray<string>> }>()("t/Database")
+{}
 
 export const unclassifiedError = SourceConnector.make("Tables", {
   version: "1",
@@ -120,14 +131,20 @@ export const inventedResult = Middleware.make(() => Effect.succeed(1))
 export const unknownError = Middleware.make((_, next) => Effect.andThen(Effect.fail(new QueryError()), next))
 // @ts-expect-error nor ask for services while it runs
 export const lateService = Middleware.make((_, next) => Effect.andThen(Database, next))
-// @ts-expect-error `PutSink` has no attempt
-export const wrongField = Middleware.on("PutSink", (operation, next) => Effect.andThen(Effect.log(operation.attempt), next))
+export const wrongField = Middleware.on("PutSink", (operation, next) =>
+  // @ts-expect-error `PutSink` has no attempt
+  operation.attempt > 1 ? Effect.void : next)
 // @ts-expect-error the result of `PollSource` is a number
 export const wrongResult = Middleware.on("PollSource", () => Effect.succeed("many"))
 // @ts-expect-error there is no such operation
 export const wrongOperation = Middleware.timeout({ PushSink: "1 minute" })
-// @ts-expect-error only of the operations that it guards
-export const wrongKey = Middleware.circuitBreaker({ on: ["StartTask"], key: (o) => `${o.records}`, failures: 1, cooldown: 1 })
+export const wrongKey = Middleware.circuitBreaker({
+  on: ["StartTask"],
+  // @ts-expect-error `StartTask` has no records
+  key: ({ records }) => `${records}`,
+  failures: 1,
+  cooldown: "1 second"
+})
 // @ts-expect-error `comit` is no member of the port
 export const misspeltMember = Middleware.decorate(ConfigStore, (store) => ({ comit: store.claim }))
 // @ts-expect-error the layer needs what its middleware needs

@@ -155,6 +155,8 @@ export declare namespace Herder {
     readonly revision: { readonly stored: number; readonly applied: number | undefined }
     /** `requested` is `tasks.max`, `generated` what the connector gave last, `running` those in state RUNNING. */
     readonly taskCounts: { readonly requested: number; readonly generated: number | undefined; readonly running: number }
+    /** Keys of the stored config that nobody reads, with their near matches. */
+    readonly warnings: Written["warnings"]
   }
   /** The answer of a validation. */
   export interface Validated {

@@ -48,6 +48,8 @@ export type Lane =
     readonly since: number
     /** Somebody asked meanwhile. */
     readonly again: boolean
+    /** The leader that was known when the attempt entered its stage. */
+    readonly leader: string | undefined
   }
   | { readonly _tag: "Waiting"; readonly tries: Tries; readonly delayMillis: number; readonly wakeAt: number }
   | {
@@ -83,6 +85,8 @@ export interface Context {
   /** The number of the next attempt. */
   readonly attempt: number
   readonly policy: Policy
+  /** The session that should lead, as far as is known. */
+  readonly leader: string | undefined
 }
 
 /** The delays and bounds of one connector. */
@@ -117,11 +121,14 @@ const failedOnce = (tries: Tries, failure: Failure, now: number): Tries => ({
   refreshed: false
 })
 
+/** Who waits for a leader goes on when another one is known. */
+const followsLeader = (failure: Status.FailureClass | undefined): boolean => failure === "not-leader" || failure === "no-leader"
+
 /** Law 7: the class of a failure decides what comes next. */
 const failed = (
   lane: Extract<Lane, { _tag: "Running" }>,
   failure: Failure,
-  { now, policy }: Context
+  { leader, now, policy }: Context
 ): Machine.Step<Extract<Lane, { _tag: "Waiting" | "Parked" | "Queued" }>, Command> => {
   const tries = failedOnce(lane.tries, failure, now)
   const classChanged = lane.tries.last?.class !== failure.class
@@ -134,6 +141,8 @@ const failed = (
   if (failure.class === "expired-key" && lane.tries.last?.class !== "expired-key") {
     return [queued({ ...tries, refreshed: true }), report]
   }
+  // law 7: another leader became known while the one that refused was asked
+  if (followsLeader(failure.class) && leader !== undefined && leader !== lane.leader) return [queued(tries), report]
   const delayMillis = policy.delayMillis(tries)
   // law 2: the retry serves who asked meanwhile; were they served at once, the lane would never back off
   return delayMillis === undefined
@@ -158,8 +167,8 @@ export const machine = Machine.make<Lane, Event, Context, Command>("reconfigurat
   Queued: {
     Asked: stay, // law 2: one run serves all who asked before it
     Renewed: to("Queued")(() => [queued(fresh), []]),
-    Admitted: to("Running")(({ tries }, _, { attempt, now }) => [
-      { _tag: "Running", tries, attempt, stage: "generating", since: now, again: false },
+    Admitted: to("Running")(({ tries }, _, { attempt, leader, now }) => [
+      { _tag: "Running", tries, attempt, stage: "generating", since: now, again: false, leader },
       [{ _tag: "Generate", attempt }]
     ]),
     Advanced: illegal(unasked),
@@ -175,7 +184,7 @@ export const machine = Machine.make<Lane, Event, Context, Command>("reconfigurat
     // its result could not be used any more
     Renewed: to("Queued")(({ attempt }) => [queued(fresh), [{ _tag: "Interrupt", attempt }]]),
     Admitted: illegal("law 1: single flight"),
-    Advanced: to("Running")((lane, { stage }, { now }) => [{ ...lane, stage, since: now }, []]),
+    Advanced: to("Running")((lane, { stage }, { leader, now }) => [{ ...lane, stage, since: now, leader }, []]),
     Succeeded: to("Idle", "Queued")(({ again, tries }) => [
       again ? queued(fresh) : idle,
       tries.failures > 0 ? [{ _tag: "Recovered", tries }] : [] // law 14
@@ -195,10 +204,7 @@ export const machine = Machine.make<Lane, Event, Context, Command>("reconfigurat
     Failed: illegal(unasked),
     Due: to("Queued")(({ tries }) => [queued(tries), []]),
     // law 7: who waits for a leader follows a new one at once; the schedule is a ceiling
-    LeaderKnown: to("Queued", "Waiting")((lane) => {
-      const failure = lane.tries.last?.class
-      return [failure === "not-leader" || failure === "no-leader" ? queued(lane.tries) : lane, []]
-    }),
+    LeaderKnown: to("Queued", "Waiting")((lane) => [followsLeader(lane.tries.last?.class) ? queued(lane.tries) : lane, []]),
     Held: to("Parked")(({ tries }) => [held(tries), []]),
     Cancelled: to("Idle")(() => [idle, []])
   },

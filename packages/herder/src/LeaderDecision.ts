@@ -32,6 +32,11 @@ type Of<T extends LeaderCommand["_tag"]> = Extract<LeaderCommand, { readonly _ta
 
 const refuse = (kind: LeaderError["kind"], message: string): Refusable => Result.fail(new LeaderError({ kind, message }))
 const notFound = (name: string) => refuse("NotFound", `Connector ${name} not found`)
+/** Of a connector without an entry: there is none, or its record cannot be read; then only a new config or a delete helps. */
+const missing = (state: ClusterState.ClusterState, name: string): Refusable => {
+  const reason = ClusterState.unreadable(state, name)
+  return reason === undefined ? notFound(name) : refuse("Stale", `${reason}; put its config again, or delete it`)
+}
 const accept = (writes: ReadonlyArray<ConfigRecord.Write>, created?: boolean): Refusable =>
   Result.succeed({ writes, created })
 
@@ -139,7 +144,7 @@ const putConnector = (
   const exists = existing !== undefined || ClusterState.unreadable(state, name) !== undefined
   if (expect === "absent" && exists) return refuse("Exists", `Connector ${name} already exists`)
   if (typeof expect === "object") {
-    if (existing === undefined) return notFound(name)
+    if (existing === undefined) return missing(state, name)
     if (existing.incarnation !== expect.incarnation || existing.revision !== expect.revision) {
       return refuse("Stale", `Connector ${name} was changed meanwhile`)
     }
@@ -182,7 +187,7 @@ const deleteConnector = (state: ClusterState.ClusterState, name: string): Refusa
 
 const setTarget = (state: ClusterState.ClusterState, { name, target }: Of<"SetTarget">): Refusable => {
   const existing = ClusterState.connector(state, name)
-  if (existing === undefined) return notFound(name)
+  if (existing === undefined) return missing(state, name)
   // a resume also lets go a lane that an operator had parked
   const held = target === "STARTED" ? false : existing.held
   if (existing.target === target && existing.held === held) return accept([])
@@ -267,7 +272,7 @@ const placeTasks = (
 }
 
 const restart = (state: ClusterState.ClusterState, { connector, name, tasks }: Of<"Restart">): Refusable => {
-  if (ClusterState.connector(state, name) === undefined) return notFound(name)
+  if (ClusterState.connector(state, name) === undefined) return missing(state, name)
   const count = ClusterState.taskSet(state, name)?.tasks.length ?? 0
   const unknown = tasks.find((task) => task >= count)
   if (unknown !== undefined) return refuse("NotFound", `Unknown task: ${name}-${unknown}`)
@@ -302,11 +307,14 @@ const lastOfEachKey = (writes: ReadonlyArray<ConfigRecord.Write>): ReadonlyArray
   ...new Map(writes.map((write) => [write.key, write])).values()
 ]
 
+const notStarted = (target: ConfigRecord.TargetState, name: string): Refusable =>
+  refuse("Stopped", `Connector ${name} is ${target}: it has no reconfiguration to change until it is resumed`)
+
 const retry = (state: ClusterState.ClusterState, name: string): Refusable => {
   const existing = ClusterState.connector(state, name)
-  if (existing === undefined) return notFound(name)
+  if (existing === undefined) return missing(state, name)
   if (existing.target !== "STARTED") {
-    return refuse("Stopped", `Connector ${name} is ${existing.target.toLowerCase()}: it has no reconfiguration to retry`)
+    return notStarted(existing.target, name)
   }
   return changeConnector(state, name, { retries: existing.retries + 1, held: false })
 }
@@ -317,9 +325,9 @@ const changeConnector = (
   change: Partial<ConfigRecord.ConnectorEntry>
 ): Refusable => {
   const existing = ClusterState.connector(state, name)
-  if (existing === undefined) return notFound(name)
+  if (existing === undefined) return missing(state, name)
   if (existing.target !== "STARTED") {
-    return refuse("Stopped", `Connector ${name} is ${existing.target.toLowerCase()}: it has no reconfiguration`)
+    return notStarted(existing.target, name)
   }
   const changed = { ...entryOf(existing), ...change }
   return changed.held === existing.held && changed.retries === existing.retries

@@ -19,8 +19,8 @@ import * as World from "./World.ts"
 export type Message =
   /** The config log moved on. */
   | { readonly _tag: "StateChanged"; readonly state: ClusterState.ClusterState; readonly keys: ReadonlyArray<string> }
-  /** Another worker's statuses. */
-  | { readonly _tag: "StatusesRead"; readonly records: ReadonlyArray<Status.StatusRecord> }
+  /** Statuses from the store; with `prune` those of items that do not exist any more are forgotten. */
+  | { readonly _tag: "StatusesRead"; readonly records: ReadonlyArray<Status.StatusRecord>; readonly prune?: boolean }
   | { readonly _tag: "LeaderHinted"; readonly leader: string | undefined }
   /** A connector instance asks for new task configs. */
   | { readonly _tag: "Asked"; readonly connector: string; readonly run: Item.Run }
@@ -113,7 +113,12 @@ const take = (draft: Draft, message: Message): void => {
       for (const key of message.keys) touch(draft, ConfigRecord.subject(key))
       return
     case "StatusesRead":
-      for (const record of message.records) draft.readStatus(record)
+      for (const record of message.records) {
+        draft.readStatus(record)
+        if (message.prune === true && !exists(draft, record)) draft.removeStatus(record)
+        // the health of a connector depends on its tasks elsewhere
+        if (HashMap.has(draft.world.connectors, record.connector)) draft.dirty.add(record.connector)
+      }
       return
     case "LeaderHinted":
       return leaderHinted(draft, message.leader)
@@ -135,6 +140,10 @@ const take = (draft: Draft, message: Message): void => {
       return planConnector.runMessage(draft, message)
   }
 }
+
+const exists = (draft: Draft, { connector, task }: Status.StatusRecord): boolean =>
+  ClusterState.connector(draft.world.state, connector) !== undefined &&
+  (task === undefined || task < (ClusterState.taskSet(draft.world.state, connector)?.tasks.length ?? 0))
 
 const touch = (draft: Draft, subject: ConfigRecord.Subject): void => {
   switch (subject._tag) {

@@ -28,12 +28,15 @@ const hidden = (self: Snapshot, item: Item.Item): Status.State => {
   return placement !== undefined && placement.reason === "restart" ? "RESTARTING" : "UNASSIGNED"
 }
 
+/** What the config log and the statuses say of a connector; warnings come from its definition. */
+export type ConnectorStatus = Omit<Herder.ConnectorStatus, "warnings">
+
 /** A connector in full; `undefined` when there is none of that name. */
 export const status = (
   self: Snapshot,
   name: string,
   typeOf: (connectorClass: string) => Herder.ConnectorStatus["type"]
-): Herder.ConnectorStatus | undefined => {
+): ConnectorStatus | undefined => {
   const connector = ClusterState.connector(self.state, name)
   if (connector === undefined) return unreadable(self, name)
   const set = ClusterState.taskSet(self.state, name)
@@ -71,7 +74,7 @@ const taskStatus = (self: Snapshot, name: string, task: number): Herder.TaskStat
   }
 }
 
-const unreadable = (self: Snapshot, name: string): Herder.ConnectorStatus | undefined => {
+const unreadable = (self: Snapshot, name: string): ConnectorStatus | undefined => {
   const reason = ClusterState.unreadable(self.state, name)
   if (reason === undefined) return undefined
   return {

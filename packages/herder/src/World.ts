@@ -2,6 +2,7 @@
 import * as ClusterState from "@kelpie/core/ClusterState"
 import type * as Status from "@kelpie/core/Status"
 import * as HashMap from "effect/HashMap"
+import * as HashSet from "effect/HashSet"
 import * as Option from "effect/Option"
 import * as Deadlines from "./internal/deadlines.ts"
 import * as Fifo from "./internal/fifo.ts"
@@ -100,8 +101,8 @@ export interface World {
   /** Items that wait for a start slot, by `Item.key`. */
   readonly starts: Fifo.Fifo<string>
   readonly slots: { readonly generate: number; readonly generateSlow: number; readonly start: number }
-  /** Attempts whose code has not returned. */
-  readonly orphans: number
+  /** Numbers of the attempts that are over and whose code has not returned; a lane may have gone on without them. */
+  readonly orphans: HashSet.HashSet<number>
   /** Numbers of attempts and of starts given so far. */
   readonly attempts: number
   readonly runs: number
@@ -119,7 +120,7 @@ export const make = (settings: Settings): World => ({
   queues: { generate: Fifo.empty, generateSlow: Fifo.empty },
   starts: Fifo.empty,
   slots: { generate: 0, generateSlow: 0, start: 0 },
-  orphans: 0,
+  orphans: HashSet.empty(),
   attempts: 0,
   runs: 0,
   leader: undefined

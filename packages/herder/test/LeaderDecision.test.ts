@@ -130,9 +130,9 @@ describe("a connector that cannot be read", () => {
   it("exists: it is put again or deleted, nothing else", () => {
     const log = broken()
     assert.strictEqual(log.refusal({ ...put("orders"), expect: "absent" } as Command), "Exists")
-    assert.strictEqual(log.refusal(target("orders", "PAUSED")), "NotFound")
-    assert.strictEqual(log.refusal({ _tag: "RetryReconfiguration", name: "orders" }), "NotFound")
-    assert.strictEqual(log.refusal(restart("orders", true)), "NotFound")
+    assert.strictEqual(log.refusal(target("orders", "PAUSED")), "Stale")
+    assert.strictEqual(log.refusal({ _tag: "RetryReconfiguration", name: "orders" }), "Stale")
+    assert.strictEqual(log.refusal(restart("orders", true)), "Stale")
     assert.strictEqual(log.refusal(publish(log, "orders", "x")), "NotFound")
     log.send(remove("orders"))
     assert.isUndefined(ClusterState.unreadable(log.state, "orders"))

@@ -26,6 +26,11 @@ export const Produces = Context.Reference<string>("@kelpie/rest/ConnectApi/Produ
   defaultValue: () => "application/json"
 })
 
+/** Whether a request may leave its body out. An annotation of endpoints. */
+export const BodyOptional = Context.Reference<boolean>("@kelpie/rest/ConnectApi/BodyOptional", {
+  defaultValue: () => false
+})
+
 // --- requests
 
 /** A flag of a query: `true` or `false` in any case. Empty is read as the default. */
@@ -66,6 +71,14 @@ export const CreateConnector = Schema.Struct({
   initial_state: Schema.optionalKey(InitialState)
 })
 
+/** Which reconfigurations are tried at once; without a member every one that waits or is parked. */
+export const RetryFilter = Schema.Struct({
+  /** Of the connector; `*` stands for any characters. */
+  name: Schema.optionalKey(Schema.String),
+  /** Of the last failure. */
+  class: Schema.optionalKey(Status.FailureClass)
+})
+
 // --- answers
 
 const Kind = Schema.Literals(["source", "sink", "unknown"])
@@ -99,6 +112,18 @@ export const TaskStatus = Schema.Struct({
 })
 export interface TaskStatus extends Schema.Schema.Type<typeof TaskStatus> {}
 
+const Failure = Status.Failure.pipe(Schema.encodeKeys({ firstAt: "first_at", lastAt: "last_at" }))
+
+/**
+ * The lane of a connector. Its members are named as in the rest of the API on the wire (`delay_ms`, `next_attempt_at`), and
+ * as in code here. Times are epoch milliseconds, like the only time that Connect's API has (`last_modified` of a logger).
+ */
+export const Reconfiguration = Schema.Struct({ ...Status.Reconfiguration.fields, failure: Schema.optionalKey(Failure) })
+  .pipe(Schema.encodeKeys({ delayMillis: "delay_ms", nextAttemptAt: "next_attempt_at" }))
+
+/** Why the health is what it is; `next_attempt_at` on the wire. */
+export const Condition = Status.Condition.pipe(Schema.encodeKeys({ nextAttemptAt: "next_attempt_at" }))
+
 /** The state of a connector and its tasks. `connector` holds strings and null only, for clients read it as a map of them. */
 export const ConnectorStatus = Schema.Struct({
   name: Schema.String,
@@ -111,11 +136,12 @@ export const ConnectorStatus = Schema.Struct({
   tasks: Schema.Array(TaskStatus),
   type: Kind,
   health: Status.Health,
-  conditions: Schema.Array(Status.Condition),
-  reconfiguration: Status.Reconfiguration,
+  conditions: Schema.Array(Condition),
+  reconfiguration: Reconfiguration,
   revision: Revision,
-  taskCounts: Schema.Struct({ requested: Schema.Int, generated: Schema.NullOr(Schema.Int), running: Schema.Int })
-})
+  taskCounts: Schema.Struct({ requested: Schema.Int, generated: Schema.NullOr(Schema.Int), running: Schema.Int }),
+  warnings: Schema.optionalKey(Schema.Array(Warning))
+}).pipe(Schema.encodeKeys({ taskCounts: "task_counts" }))
 export interface ConnectorStatus extends Schema.Schema.Type<typeof ConnectorStatus> {}
 
 /** A task with its config. */
@@ -149,6 +175,12 @@ const Unhealthy = Schema.Struct({
   error_code: Schema.Literal(500)
 }).pipe(HttpApiSchema.status(500))
 
+/** The answer of a validation: Connect's, and the keys that nobody reads, if there are any. */
+export const Validated = Schema.Struct({
+  ...ConfigInfos.ConfigInfos.fields,
+  warnings: Schema.optionalKey(Schema.Array(Warning))
+})
+
 /** A plugin in the listing. */
 export const PluginInfo = Schema.Struct({
   class: Schema.String,
@@ -163,7 +195,9 @@ const connector = { connector: Schema.String }
 const task = { ...connector, task: TaskNumber }
 const Created = HttpApiSchema.WithHeaders(ConnectorInfo.pipe(HttpApiSchema.status(201)), { location: Schema.String })
 const RestartStarted = ConnectorStatus.pipe(HttpApiSchema.status(202))
-const ReconfigurationAccepted = Status.Reconfiguration.pipe(HttpApiSchema.status(202))
+/** The connectors whose reconfiguration is tried at once, sorted. */
+const Retried = Schema.Struct({ retried: Schema.Array(Schema.String) }).pipe(HttpApiSchema.status(202))
+const ReconfigurationAccepted = Reconfiguration.pipe(HttpApiSchema.status(202))
 
 /** The worker itself. */
 export class Worker extends HttpApiGroup.make("worker").add(
@@ -238,7 +272,7 @@ export class Operations extends HttpApiGroup.make("operations").add(
   HttpApiEndpoint.post("restartTask", "/connectors/:connector/tasks/:task/restart", { params: task, error }),
   HttpApiEndpoint.get("reconfiguration", "/connectors/:connector/reconfiguration", {
     params: connector,
-    success: Status.Reconfiguration,
+    success: Reconfiguration,
     error
   }),
   HttpApiEndpoint.post("retry", "/connectors/:connector/reconfiguration/retry", {
@@ -255,7 +289,12 @@ export class Operations extends HttpApiGroup.make("operations").add(
     params: connector,
     success: ReconfigurationAccepted,
     error
-  })
+  }),
+  HttpApiEndpoint.post("retryAll", "/admin/reconfigurations/retry", {
+    payload: RetryFilter,
+    success: Retried,
+    error
+  }).annotate(BodyOptional, true)
 ) {}
 
 /** What can be configured. */
@@ -274,7 +313,7 @@ export class Plugins extends HttpApiGroup.make("plugins").add(
   HttpApiEndpoint.put("validate", "/connector-plugins/:plugin/config/validate", {
     params: { plugin: Schema.String },
     payload: ConfigInput,
-    success: ConfigInfos.ConfigInfos,
+    success: Validated,
     error
   })
 ) {}

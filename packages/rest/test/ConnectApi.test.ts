@@ -4,7 +4,7 @@ import { OpenApi } from "effect/http-api"
 import { readFileSync } from "node:fs"
 import { ConnectApi } from "../src/index.ts"
 import { serve } from "../src/NodeServer.ts"
-import * as FakeHerder from "./FakeHerder.ts"
+import * as Herders from "./herders.ts"
 import { send } from "./http.ts"
 
 it("is described with all of its paths in OpenAPI", () => {
@@ -13,6 +13,7 @@ it("is described with all of its paths in OpenAPI", () => {
   const described = Object.entries(paths).map(([path, methods]) => `${path}: ${Object.keys(methods).sort().join(" ")}`)
   assert.deepStrictEqual(described.sort(), [
     "/: get",
+    "/admin/reconfigurations/retry: post",
     "/connector-plugins/{plugin}/config/validate: put",
     "/connector-plugins/{plugin}/config: get",
     "/connector-plugins: get",
@@ -38,7 +39,7 @@ it("is described with all of its paths in OpenAPI", () => {
 
 it.live("tells the version of its package", () =>
   Effect.gen(function*() {
-    const { url } = yield* Effect.provide(serve({ port: 0 }), FakeHerder.layer)
+    const { url } = yield* Effect.provide(serve({ port: 0 }), Herders.memory)
     const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
     const { json } = yield* send(url, { method: "GET", path: "/" })
     const { version } = manifest as { readonly version: string }
@@ -47,7 +48,7 @@ it.live("tells the version of its package", () =>
 
 it.live("listens on loopback unless it is told otherwise", () =>
   Effect.gen(function*() {
-    const address = yield* Effect.provide(serve({ port: 0, prefix: "/connect" }), FakeHerder.layer)
+    const address = yield* Effect.provide(serve({ port: 0, prefix: "/connect" }), Herders.memory)
     assert.strictEqual(address.host, "127.0.0.1")
     assert.isAbove(address.port, 0)
     assert.strictEqual(address.url, `http://127.0.0.1:${address.port}/connect`)

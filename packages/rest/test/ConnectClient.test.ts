@@ -1,15 +1,19 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { ConnectClient, RestError } from "../src/index.ts"
 import { serve } from "../src/NodeServer.ts"
-import * as FakeHerder from "./FakeHerder.ts"
+import * as Herders from "./herders.ts"
 
 const Client = Layer.unwrap(
   Effect.map(serve({ port: 0, prefix: "/connect" }), ({ url }) => ConnectClient.layer({ baseUrl: url }))
-).pipe(Layer.provide(FakeHerder.layer), Layer.provide(NodeHttpClient.layerUndici))
+).pipe(Layer.provide(Herders.memory), Layer.provide(NodeHttpClient.layerUndici))
 
 const config = { "connector.class": "Scripted", "tasks.max": "1" }
+
+/** Asks again until it is so; ends with the test's time-out. */
+const until = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean): Effect.Effect<A, E, R> =>
+  Effect.repeat(ask, { schedule: Schedule.spaced("20 millis"), until: holds })
 
 it.layer(Client, { excludeTestServices: true })("the client", (it) => {
   it.effect("makes, reads, changes and deletes a connector", () =>
@@ -55,6 +59,7 @@ it.layer(Client, { excludeTestServices: true })("the client", (it) => {
       yield* connectors.create({ payload: { name: "__proto__", config } })
       const names = yield* connectors.list({ query: {} })
       assert.isTrue(Array.isArray(names) && names.includes("__proto__"))
+      yield* until(connectors.status({ params: { connector: "__proto__" } }), ({ health }) => health === "healthy")
       const all = Object.entries(yield* connectors.list({ query: { expand: ["status", "info"] } }))
       const [, entry] = all.find(([name]) => name === "__proto__") ?? []
       assert.strictEqual(entry?.info?.name, "__proto__")
@@ -66,22 +71,37 @@ it.layer(Client, { excludeTestServices: true })("the client", (it) => {
       const { connectors, operations } = yield* ConnectClient
       const params = { connector: "operated" }
       yield* connectors.create({ payload: { name: "operated", config } })
+      const status = connectors.status({ params })
+      const stateOf = (state: string) => until(status, ({ tasks }) => tasks[0]?.state === state)
+      const laneOf = (state: string) => until(status, ({ reconfiguration }) => reconfiguration.state === state)
+      yield* stateOf("RUNNING")
       yield* operations.pause({ params })
+      yield* stateOf("PAUSED")
       assert.strictEqual((yield* connectors.taskStatus({ params: { ...params, task: 0 } })).state, "PAUSED")
       assert.strictEqual((yield* Effect.flip(operations.park({ params })))._tag, "Conflict")
       yield* operations.resume({ params })
-      assert.strictEqual((yield* operations.park({ params })).state, "Parked")
-      assert.strictEqual((yield* operations.unpark({ params })).state, "Idle")
+      yield* stateOf("RUNNING")
+      yield* operations.park({ params })
+      yield* laneOf("Parked")
+      assert.strictEqual((yield* operations.reconfiguration({ params })).parked, "operator")
+      const retried = yield* operations.retryAll({ payload: { name: "oper*" } })
+      assert.deepStrictEqual(retried, { retried: ["operated"] })
+      yield* laneOf("Idle")
+      yield* operations.park({ params })
+      yield* laneOf("Parked")
+      yield* operations.unpark({ params })
+      yield* laneOf("Idle")
       assert.isUndefined(yield* operations.restart({ params, query: {} }))
       const restarted = yield* operations.restart({ params, query: { includeTasks: true, onlyFailed: false } })
       assert.deepStrictEqual(restarted?.tasks.map((task) => task.state), ["RESTARTING"])
+      yield* stateOf("RUNNING")
       yield* operations.restartTask({ params: { ...params, task: 0 } })
       assert.deepStrictEqual((yield* connectors.tasks({ params })).map((task) => task.id), [{
         connector: "operated",
         task: 0
       }])
       yield* operations.stop({ params })
-      assert.deepStrictEqual((yield* connectors.status({ params })).tasks, [])
+      assert.deepStrictEqual((yield* until(status, ({ health }) => health === "stopped")).tasks, [])
     }))
 
   it.effect("fails with typed errors that hold the worker's text", () =>
@@ -117,7 +137,12 @@ it.layer(Client, { excludeTestServices: true })("the client", (it) => {
       assert.isTrue(listed.some((plugin) => plugin.type === "converter"))
       const keys = yield* plugins.config({ params: { plugin: "FileSource" }, query: {} })
       assert.isTrue(keys.some((key) => key.name === "file" && key.required))
-      const infos = yield* plugins.validate({ params: { plugin: "Scripted" }, payload: { ...config, "tasks.max": 0 } })
+      const payload = { ...config, "tasks.max": 0, topik: "t" }
+      const infos = yield* plugins.validate({ params: { plugin: "Scripted" }, payload })
       assert.isAbove(infos.error_count, 0)
+      assert.deepStrictEqual(infos.warnings, [{
+        key: "topik",
+        message: "topik is not read by anybody; did you mean topic?"
+      }])
     }))
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Rest } from "../src/index.ts"
-import * as FakeHerder from "./FakeHerder.ts"
+import * as Herders from "./herders.ts"
 
 type Ask = (path: string, init?: RequestInit) => Effect.Effect<{
   readonly status: number
@@ -25,7 +25,7 @@ const host = (routes: Layer.Layer<never, never, HttpRouter.HttpRouter>): Effect.
   )
 
 const hello = HttpRouter.add("GET", "/hello", HttpServerResponse.text("hello"))
-const api = (options?: Rest.Options) => Rest.layer(options).pipe(Layer.provide(FakeHerder.layer))
+const api = (options?: Rest.Options) => Rest.layer(options).pipe(Layer.provide(Herders.memory))
 const json = (body: unknown): RequestInit => ({
   method: "PUT",
   headers: { "content-type": "application/json" },

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { serve } from "../src/NodeServer.ts"
 import { BaseUrl } from "./conformance.ts"
-import * as FakeHerder from "./FakeHerder.ts"
+import * as Herders from "./herders.ts"
 import { send, sendBytes } from "./http.ts"
 
 const Server = Layer.effect(BaseUrl, Effect.map(serve({ port: 0 }), ({ url }) => url)).pipe(
-  Layer.provide(FakeHerder.layer)
+  Layer.provide(Herders.memory)
 )
 
 /** A request without its body; the server closes the connection behind its answer, so nobody has to wait for its end. */

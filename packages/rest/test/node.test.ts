@@ -4,7 +4,7 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import { createServer } from "node:http"
 import { nodeHandler } from "../src/node.ts"
 import { BaseUrl, conformance } from "./conformance.ts"
-import * as FakeHerder from "./FakeHerder.ts"
+import * as Herders from "./herders.ts"
 import { send } from "./http.ts"
 
 /** A plain Node server, as an application without Effect writes it. */
@@ -28,7 +28,7 @@ conformance(
     BaseUrl,
     Effect.gen(function*() {
       const runtime = yield* Effect.acquireRelease(
-        Effect.sync(() => ManagedRuntime.make(FakeHerder.layer)),
+        Effect.sync(() => ManagedRuntime.make(Herders.memory)),
         (runtime) => Effect.promise(runtime.dispose)
       )
       return (yield* plain(runtime, "/connect")).url
@@ -38,7 +38,7 @@ conformance(
 
 it.live("answers paths outside of its prefix with 404", () =>
   Effect.gen(function*() {
-    const { url } = yield* plain(ManagedRuntime.make(FakeHerder.layer), "/connect")
+    const { url } = yield* plain(ManagedRuntime.make(Herders.memory), "/connect")
     const answer = yield* send(new URL(url).origin, { method: "GET", path: "/elsewhere" })
     assert.strictEqual(answer.status, 404)
   }))
@@ -46,9 +46,9 @@ it.live("answers paths outside of its prefix with 404", () =>
 it.live("answers 503 when the runtime does not start, or has ended", () =>
   Effect.gen(function*() {
     const broken = yield* plain(
-      ManagedRuntime.make(Layer.effectDiscard(Effect.fail("no store")).pipe(Layer.merge(FakeHerder.layer)))
+      ManagedRuntime.make(Layer.effectDiscard(Effect.fail("no store")).pipe(Layer.merge(Herders.memory)))
     )
-    const ended = ManagedRuntime.make(FakeHerder.layer)
+    const ended = ManagedRuntime.make(Herders.memory)
     yield* Effect.promise(ended.dispose)
     for (const { url } of [broken, yield* plain(ended)]) {
       const answer = yield* send(url, { method: "GET", path: "/" })

@@ -33,7 +33,12 @@ const remove = (name: string, expect?: number): ConfigStore.GuardedWrite => ({
 /** A commit that touches every kind of record. */
 const everyKind: ReadonlyArray<ConfigStore.GuardedWrite> = [
   { write: { key: "cluster", entry: { id: "cluster" } } },
-  { write: ConfigRecord.connector("orders", entry(3, { "connector.class": "Generator", text: `"\\\n\u0000\u00E9\u{1F600}` })) },
+  {
+    write: ConfigRecord.connector(
+      "orders",
+      entry(3, { "connector.class": "Generator", text: `"\\\n\u0000\u00E9\u{1F600}` })
+    )
+  },
   {
     write: ConfigRecord.taskSet("orders", {
       incarnation: "0123456789abcdef",
@@ -77,20 +82,27 @@ const commits: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = (
       yield* equal("the leader", (yield* store.state).leader, undefined)
     })),
 
-  law("shows a commit that it answered, whole, at the position that it answered (I14)", (store) =>
-    Effect.gen(function*() {
-      const position = yield* (yield* claim(store)).commit(everyKind)
-      const state = yield* store.state
-      yield* equal("the position of the state", state.position, position)
-      yield* isTrue("no record is unreadable", HashMap.isEmpty(state.unreadable))
-      const [, connector, tasks, ...placements] = everyKind.map(({ write }) => write.entry)
-      const without = (found: ClusterState.At<object> | undefined) => ({ ...found, position: undefined })
-      yield* equal("the cluster", state.cluster?.id, "cluster")
-      yield* equal<unknown>("the connector", without(ClusterState.connector(state, "orders")), connector)
-      yield* equal<unknown>("the task set", without(ClusterState.taskSet(state, "orders")), tasks)
-      const items = [Item.connector("orders"), Item.task("orders", 0), Item.task("orders", 11)]
-      yield* equal<unknown>("the placements", items.map((item) => without(ClusterState.placement(state, item))), placements)
-    })),
+  law(
+    "shows a commit that it answered, whole, at the position that it answered (I14)",
+    (store) =>
+      Effect.gen(function*() {
+        const position = yield* (yield* claim(store)).commit(everyKind)
+        const state = yield* store.state
+        yield* equal("the position of the state", state.position, position)
+        yield* isTrue("no record is unreadable", HashMap.isEmpty(state.unreadable))
+        const [, connector, tasks, ...placements] = everyKind.map(({ write }) => write.entry)
+        const without = (found: ClusterState.At<object> | undefined) => ({ ...found, position: undefined })
+        yield* equal("the cluster", state.cluster?.id, "cluster")
+        yield* equal<unknown>("the connector", without(ClusterState.connector(state, "orders")), connector)
+        yield* equal<unknown>("the task set", without(ClusterState.taskSet(state, "orders")), tasks)
+        const items = [Item.connector("orders"), Item.task("orders", 0), Item.task("orders", 11)]
+        yield* equal<unknown>(
+          "the placements",
+          items.map((item) => without(ClusterState.placement(state, item))),
+          placements
+        )
+      })
+  ),
 
   law("reads what it committed as it applied it (I2)", (store) =>
     Effect.gen(function*() {
@@ -99,16 +111,22 @@ const commits: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = (
       yield* equal("the state after reading to the end", plain(yield* store.refresh), applied)
     })),
 
-  law("gives each record a position of its own, growing, the last of a commit being its position", (store) =>
-    Effect.gen(function*() {
-      const { commit, term } = yield* claim(store)
-      const first = yield* commit([put("a"), put("b"), put("c")])
-      const second = yield* commit([put("a", 2)])
-      const state = yield* store.state
-      const at = ["b", "c", "a"].map((name) => ClusterState.connector(state, name)?.position ?? 0)
-      yield* isTrue(`positions grow: ${[term, ...at]}`, [term, ...at].every((p, i, all) => i === 0 || p > (all[i - 1] ?? 0)))
-      yield* equal("the positions of the commits", [first, second], [at[1] ?? 0, at[2] ?? 0])
-    })),
+  law(
+    "gives each record a position of its own, growing, the last of a commit being its position",
+    (store) =>
+      Effect.gen(function*() {
+        const { commit, term } = yield* claim(store)
+        const first = yield* commit([put("a"), put("b"), put("c")])
+        const second = yield* commit([put("a", 2)])
+        const state = yield* store.state
+        const at = ["b", "c", "a"].map((name) => ClusterState.connector(state, name)?.position ?? 0)
+        yield* isTrue(
+          `positions grow: ${[term, ...at].join(", ")}`,
+          [term, ...at].every((p, i, all) => i === 0 || p > (all[i - 1] ?? 0))
+        )
+        yield* equal("the positions of the commits", [first, second], [at[1] ?? 0, at[2] ?? 0])
+      })
+  ),
 
   law("keeps the last of several writes of a key in one commit (I2)", (store) =>
     Effect.gen(function*() {
@@ -143,33 +161,39 @@ const commits: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = (
       }
     })),
 
-  law("refuses a record larger than it says, with its whole commit, and takes a smaller one", (store) =>
-    Effect.gen(function*() {
-      const { commit } = yield* claim(store)
-      // two bytes of UTF-8 a letter
-      const letters = Math.ceil(Math.min(store.maxRecordBytes, 2 ** 24) / 2)
-      const of = (length: number): ConfigStore.GuardedWrite => ({
-        write: ConfigRecord.connector("large", entry(1, { text: "\u00E9".repeat(length) }))
+  law(
+    "refuses a record larger than it says, with its whole commit, and takes a smaller one",
+    (store) =>
+      Effect.gen(function*() {
+        const { commit } = yield* claim(store)
+        // two bytes of UTF-8 a letter
+        const letters = Math.ceil(Math.min(store.maxRecordBytes, 2 ** 24) / 2)
+        const of = (length: number): ConfigStore.GuardedWrite => ({
+          write: ConfigRecord.connector("large", entry(1, { text: "\u00E9".repeat(length) }))
+        })
+        if (store.maxRecordBytes <= 2 ** 24) {
+          yield* fails("the commit", "Conflict", commit([put("a"), of(letters)]))
+          yield* equal("the names", ClusterState.names(yield* store.refresh), [])
+        }
+        yield* commit([put("a"), of(letters - 200)])
+        yield* equal("the names", ClusterState.names(yield* store.refresh), ["a", "large"])
       })
-      if (store.maxRecordBytes <= 2 ** 24) {
-        yield* fails("the commit", "Conflict", commit([put("a"), of(letters)]))
-        yield* equal("the names", ClusterState.names(yield* store.refresh), [])
-      }
-      yield* commit([put("a"), of(letters - 200)])
-      yield* equal("the names", ClusterState.names(yield* store.refresh), ["a", "large"])
-    })),
+  ),
 
-  law("is usable after a commit was interrupted, which is there whole or not at all (I3)", (store) =>
-    Effect.gen(function*() {
-      const { commit } = yield* claim(store)
-      const fiber = yield* Effect.forkChild(commit([put("a"), put("b")]), { startImmediately: true })
-      yield* Fiber.interrupt(fiber)
-      const again = yield* claim(store)
-      const found = yield* revisions(store, "a", "b")
-      yield* isTrue(`both or none are there: ${found}`, found[0] === found[1])
-      yield* again.commit([put("c")])
-      yield* equal("the state after reading to the end", plain(yield* store.refresh), plain(yield* store.state))
-    }))
+  law(
+    "is usable after a commit was interrupted, which is there whole or not at all (I3)",
+    (store) =>
+      Effect.gen(function*() {
+        const { commit } = yield* claim(store)
+        const fiber = yield* Effect.forkChild(commit([put("a"), put("b")]), { startImmediately: true })
+        yield* Fiber.interrupt(fiber)
+        const again = yield* claim(store)
+        const found = yield* revisions(store, "a", "b")
+        yield* isTrue(`both or none are there: ${found.join(", ")}`, found[0] === found[1])
+        yield* again.commit([put("c")])
+        yield* equal("the state after reading to the end", plain(yield* store.refresh), plain(yield* store.state))
+      })
+  )
 ]
 
 const guards: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = ({ law }) => [
@@ -184,16 +208,19 @@ const guards: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = ({
       yield* equal("the position", (yield* store.refresh).position, position)
     })),
 
-  law("accepts a write whose guard holds: the position of the last record, 0 for none (I3)", (store) =>
-    Effect.gen(function*() {
-      const { commit } = yield* claim(store)
-      const position = yield* commit([put("a", 1, 0)])
-      yield* commit([put("b", 1, 0)])
-      const removed = yield* commit([remove("a", position)])
-      yield* commit([put("a", 2, 0)])
-      yield* fails("a guard for the tombstone", "Conflict", commit([put("a", 3, removed)]))
-      yield* equal("the revisions", yield* revisions(store, "a", "b"), [2, 1])
-    })),
+  law(
+    "accepts a write whose guard holds: the position of the last record, 0 for none (I3)",
+    (store) =>
+      Effect.gen(function*() {
+        const { commit } = yield* claim(store)
+        const position = yield* commit([put("a", 1, 0)])
+        yield* commit([put("b", 1, 0)])
+        const removed = yield* commit([remove("a", position)])
+        yield* commit([put("a", 2, 0)])
+        yield* fails("a guard for the tombstone", "Conflict", commit([put("a", 3, removed)]))
+        yield* equal("the revisions", yield* revisions(store, "a", "b"), [2, 1])
+      })
+  ),
 
   law("guards records of every kind (I3)", (store) =>
     Effect.gen(function*() {
@@ -208,7 +235,11 @@ const guards: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = ({
     Effect.gen(function*() {
       const { commit } = yield* claim(store)
       const position = yield* commit([put("a")])
-      yield* fails("a batch with one guard that does not hold", "Conflict", commit([put("b"), put("a", 2, 0), put("c")]))
+      yield* fails(
+        "a batch with one guard that does not hold",
+        "Conflict",
+        commit([put("b"), put("a", 2, 0), put("c")])
+      )
       const state = yield* store.refresh
       yield* equal("the names", ClusterState.names(state), ["a"])
       yield* equal("the position", state.position, position)
@@ -260,25 +291,31 @@ const claims: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = ({
       yield* (yield* claim(store, "s1")).commit([put("a")])
     })),
 
-  shared("has read every commit of earlier claims before the first decision (I1)", (one, other) =>
-    Effect.gen(function*() {
-      const first = yield* claim(one, "s1")
-      yield* first.commit([put("a")])
-      yield* claim(other, "s2")
-      yield* equal("the revision", yield* revisions(other, "a"), [1])
-    })),
+  shared(
+    "has read every commit of earlier claims before the first decision (I1)",
+    (one, other) =>
+      Effect.gen(function*() {
+        const first = yield* claim(one, "s1")
+        yield* first.commit([put("a")])
+        yield* claim(other, "s2")
+        yield* equal("the revision", yield* revisions(other, "a"), [1])
+      })
+  ),
 
-  shared("fences the claim of another worker, before it asks who should lead (I1)", (one, other) =>
-    Effect.gen(function*() {
-      const first = yield* claim(one, "s1")
-      yield* first.commit([put("a")])
-      const second = yield* other.claim(
-        "s2",
-        Effect.as(Effect.orDie(fails("a commit under the first claim", "Fenced", first.commit([put("late")]))), true)
-      )
-      yield* second.commit([put("b")])
-      yield* equal("the names", ClusterState.names(yield* one.refresh), ["a", "b"])
-    })),
+  shared(
+    "fences the claim of another worker, before it asks who should lead (I1)",
+    (one, other) =>
+      Effect.gen(function*() {
+        const first = yield* claim(one, "s1")
+        yield* first.commit([put("a")])
+        const second = yield* other.claim(
+          "s2",
+          Effect.as(Effect.orDie(fails("a commit under the first claim", "Fenced", first.commit([put("late")]))), true)
+        )
+        yield* second.commit([put("b")])
+        yield* equal("the names", ClusterState.names(yield* one.refresh), ["a", "b"])
+      })
+  ),
 
   shared("reads to the end of the log, whole commits only", (one, other) =>
     Effect.gen(function*() {

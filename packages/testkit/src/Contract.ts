@@ -11,6 +11,7 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
@@ -29,6 +30,8 @@ export interface Law {
   /** The law in plain words, with the invariants that it checks. */
   readonly name: string
   readonly run: Effect.Effect<void, Broken>
+  /** It looks at the whole process: who runs laws side by side runs this one alone. */
+  readonly alone?: boolean | undefined
 }
 
 /**
@@ -56,11 +59,9 @@ export const law = (
   options?: Pick<Options, "limit">
 ): Law => {
   const limit = Duration.fromInputUnsafe(options?.limit ?? "30 seconds")
-  const late = new Mismatch({ message: `did not end within ${Duration.format(limit)}` })
   return {
     name,
-    run: Effect.scoped(body).pipe(
-      Effect.timeoutOrElse({ duration: limit, orElse: () => Effect.fail(late) }),
+    run: within(limit, Effect.scoped(body)).pipe(
       Effect.matchCauseEffect({
         onSuccess: () => Effect.void,
         onFailure: (cause) => Effect.fail(new Broken({ law: name, message: messageOf(cause) }))
@@ -68,6 +69,16 @@ export const law = (
     )
   }
 }
+
+/** Gives up at the limit, also on a body that cannot be interrupted. */
+const within = Effect.fnUntraced(function*(limit: Duration.Duration, body: Effect.Effect<unknown, unknown>) {
+  const fiber = yield* Effect.forkDetach(body, { startImmediately: true })
+  const giveUp = Effect.forkDetach(Fiber.interrupt(fiber), { startImmediately: true })
+  const exit = yield* Effect.onInterrupt(Effect.timeoutOption(Fiber.await(fiber), limit), () => giveUp)
+  if (exit._tag === "Some") return yield* exit.value
+  yield* giveUp
+  return yield* new Mismatch({ message: `did not end within ${Duration.format(limit)}` })
+})
 
 const messageOf = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.squash(cause)
@@ -133,13 +144,21 @@ export const laws = <I, S>(
       return both(name, body)
     },
     ends: (body) =>
-      opening("closing the layer ends every fiber that was started in it", (open) =>
-        Effect.flatMap(leftFibers(Effect.scoped(Effect.flatMap(open, body))), (left) =>
-          isTrue(`${left} fibers go on after the layer is closed`, left === 0)))
+      opening(
+        "closing the layer ends every fiber that was started in it",
+        (open) =>
+          Effect.flatMap(leftFibers(Effect.scoped(Effect.flatMap(open, body))), (left) =>
+            isTrue(`${left} fibers go on after the layer is closed`, left === 0))
+      )
   }).filter(({ name }) => !leftOut.has(name))
 }
 
 const openOf = <I, S>(port: Context.Key<I, S>, layer: Layer.Layer<I, unknown>): Open<S> =>
-  Effect.flatMap(Effect.scope, (scope) =>
-    Effect.map(Layer.buildWithMemoMap(layer, Layer.makeMemoMapUnsafe(), scope), (context) => Context.get(context, port))
+  Effect.flatMap(
+    Effect.scope,
+    (scope) =>
+      Effect.map(
+        Layer.buildWithMemoMap(layer, Layer.makeMemoMapUnsafe(), scope),
+        (context) => Context.get(context, port)
+      )
   )

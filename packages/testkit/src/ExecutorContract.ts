@@ -46,16 +46,19 @@ export const ExecutorContract = (
         yield* equal("what it did", log, ["start", "end"])
       })),
 
-    law("does not wait for a job: one that hangs holds up neither its submitter nor others", ({ make, settle }) =>
-      Effect.gen(function*() {
-        const executor = yield* make
-        yield* executor.submit({ label: "hangs", run: Effect.never })
-        yield* executor.submit({ label: "hangs too", run: Effect.uninterruptible(Effect.sleep("1 millis")) })
-        const done = yield* Deferred.make<void>()
-        yield* executor.submit({ label: "ends", run: Effect.asVoid(Deferred.succeed(done, undefined)) })
-        yield* settle
-        yield* Deferred.await(done)
-      })),
+    law(
+      "does not wait for a job: one that hangs holds up neither its submitter nor others",
+      ({ make, settle }) =>
+        Effect.gen(function*() {
+          const executor = yield* make
+          yield* executor.submit({ label: "hangs", run: Effect.never })
+          yield* executor.submit({ label: "hangs too", run: Effect.uninterruptible(Effect.sleep("1 millis")) })
+          const done = yield* Deferred.make<void>()
+          yield* executor.submit({ label: "ends", run: Effect.asVoid(Deferred.succeed(done, undefined)) })
+          yield* settle
+          yield* Deferred.await(done)
+        })
+    ),
 
     law("lets jobs wait for each other", ({ make, settle }) =>
       Effect.gen(function*() {
@@ -79,21 +82,24 @@ export const ExecutorContract = (
         yield* Deferred.await(done)
       })),
 
-    law("gives the fiber of the job: interrupting it ends the job, with what it has to clean up", ({ make, settle }) =>
-      Effect.gen(function*() {
-        const { log, say } = lines()
-        const executor = yield* make
-        const started = yield* Deferred.make<void>()
-        const hangs = Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
-        const cleanUp = Effect.andThen(Effect.yieldNow, say("cleaned up"))
-        const fiber = yield* executor.submit({ label: "hangs", run: Effect.ensuring(hangs, cleanUp) })
-        yield* settle
-        yield* Deferred.await(started)
-        yield* Fiber.interrupt(fiber)
-        yield* equal("what it did", log, ["cleaned up"])
-        const exit = yield* Fiber.await(fiber)
-        yield* isTrue("it ended by interruption", Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
-      })),
+    law(
+      "gives the fiber of the job: interrupting it ends the job, with what it has to clean up",
+      ({ make, settle }) =>
+        Effect.gen(function*() {
+          const { log, say } = lines()
+          const executor = yield* make
+          const started = yield* Deferred.make<void>()
+          const hangs = Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
+          const cleanUp = Effect.andThen(Effect.yieldNow, say("cleaned up"))
+          const fiber = yield* executor.submit({ label: "hangs", run: Effect.ensuring(hangs, cleanUp) })
+          yield* settle
+          yield* Deferred.await(started)
+          yield* Fiber.interrupt(fiber)
+          yield* equal("what it did", log, ["cleaned up"])
+          const exit = yield* Fiber.await(fiber)
+          yield* isTrue("it ended by interruption", Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
+        })
+    ),
 
     law("keeps a job that dies to itself; its fiber tells", ({ make, settle }) =>
       Effect.gen(function*() {

@@ -71,7 +71,8 @@ type Answer<M> = M extends (...args: never) => infer R ? R : M
 type Given<M> = Answer<M> extends Effect.Effect<infer A, any, any> ? A : Answer<M>
 type IsEffect<M> = Answer<M> extends Effect.Effect<any, any, any> ? true : false
 /** Handles are plain objects; collections have no operations. */
-type IsHandle<A> = A extends string | number | boolean | null | undefined | Iterable<any> | ((...args: never) => any) ? false
+type IsHandle<A> = A extends string | number | boolean | null | undefined | Iterable<any> | ((...args: never) => any) ?
+  false
   : A extends object ? true
   : false
 type Deeper = { readonly 3: 2; readonly 2: 1; readonly 1: 0 }
@@ -98,14 +99,15 @@ export const layer = <I, S extends object>(port: Context.Key<I, S>, plan: Plan<N
   Middleware.decorate(port, (below) => Effect.sync(() => ({ ...below, ...wrapMembers(below, "", makePlayer(plan)) })))
 
 /** Faults of operations; the first of a list is the outermost. */
-export type OperationPlan = Settings & { readonly [T in Operation.Tag]?: ReadonlyArray<Fault<ConnectorError>> | undefined }
+export type OperationPlan =
+  & Settings
+  & { readonly [T in Operation.Tag]?: ReadonlyArray<Fault<ConnectorError>> | undefined }
 
 /** A middleware with faults at some operations. */
 export const middleware = (plan: OperationPlan): Effect.Effect<Middleware.Middleware> =>
   Effect.sync(() => {
     const player = makePlayer(plan)
-    return (operation, next) =>
-      player.play(operation._tag, [operation], next)
+    return (operation, next) => player.play(operation._tag, [operation], next)
   })
 
 interface Player {
@@ -156,7 +158,8 @@ const makePlayer = (plan: Settings & object): Player => {
         const kept = isStale ? Effect.tap(run, (value) => Effect.sync(() => remember(key, value))) : run
         if (!on) return kept
         return faults.reduceRight(
-          (inner, fault, place) => happens(fault.when, path, call, place) ? commit(fault, inner, answers.get(key)) : inner,
+          (inner, fault, place) =>
+            happens(fault.when, path, call, place) ? commit(fault, inner, answers.get(key)) : inner,
           kept
         )
       })
@@ -180,7 +183,7 @@ const commit = (
       return fault.after ? Effect.andThen(run, Effect.never) : Effect.never
     case "Duplicate":
       return Effect.andThen(run, run)
-    case "Stale":
+    default:
       return last === undefined ? run : Effect.succeed(last.value)
   }
 }

@@ -50,7 +50,17 @@ const commands: ReadonlyArray<LeaderCommand> = [
 const envelope: Envelope = { id: "0123456789abcdef", command: { _tag: "RetryReconfiguration", name: "a" } }
 
 /** What a leader may answer; the others are what a client says about a leader that does not. */
-const refusals = ["NotFound", "Exists", "Stale", "Stopped", "Invalid", "NotLeader", "Throttled", "Store", "Unknown"] as const
+const refusals = [
+  "NotFound",
+  "Exists",
+  "Stale",
+  "Stopped",
+  "Invalid",
+  "NotLeader",
+  "Throttled",
+  "Store",
+  "Unknown"
+] as const
 
 /** The laws of a `LeaderClient`. */
 export const LeaderClientContract = (
@@ -71,47 +81,68 @@ export const LeaderClientContract = (
       options
     )
   return [
-    law("brings every command to the leader as it is, with its id", (client, { answer, leader, received }) =>
-      Effect.gen(function*() {
-        yield* answer(() => Effect.succeed({ position: 1 }))
-        const all = commands.map((command, n): Envelope => ({ id: `${n}`, command }))
-        for (const one of all) yield* client.send(leader, one)
-        yield* equal("what the leader received", yield* received, all)
-      })),
+    law(
+      "brings every command to the leader as it is, with its id",
+      (client, { answer, leader, received }) =>
+        Effect.gen(function*() {
+          yield* answer(() => Effect.succeed({ position: 1 }))
+          const all = commands.map((command, n): Envelope => ({ id: `${n}`, command }))
+          for (const one of all) yield* client.send(leader, one)
+          yield* equal("what the leader received", yield* received, all)
+        })
+    ),
 
     law("gives the outcome as the leader told it", (client, { answer, leader }) =>
       Effect.gen(function*() {
-        for (const outcome of [{ position: 2 ** 40 }, { position: 1, created: true }, { position: 1, created: false }]) {
+        for (
+          const outcome of [{ position: 2 ** 40 }, { position: 1, created: true }, { position: 1, created: false }]
+        ) {
           yield* answer(() => Effect.succeed(outcome))
           yield* equal<Outcome>("the outcome", yield* client.send(leader, envelope), outcome)
         }
       })),
 
-    law("gives a refusal as the leader told it: kind, message, and how long to wait", (client, { answer, leader }) =>
-      Effect.gen(function*() {
-        for (const kind of refusals) {
-          const told = { kind, message: `because of ${kind}`, ...(kind === "Throttled" ? { retryAfterMillis: 1500 } : {}) }
-          yield* answer(() => Effect.fail(new LeaderError(told)))
-          const error = yield* Effect.flip(client.send(leader, envelope))
-          const { kind: kindThere, message, retryAfterMillis } = error
-          yield* equal("the refusal", { kind: kindThere, message, retryAfterMillis }, { retryAfterMillis: undefined, ...told })
-        }
-      })),
+    law(
+      "gives a refusal as the leader told it: kind, message, and how long to wait",
+      (client, { answer, leader }) =>
+        Effect.gen(function*() {
+          for (const kind of refusals) {
+            const told = {
+              kind,
+              message: `because of ${kind}`,
+              ...(kind === "Throttled" ? { retryAfterMillis: 1500 } : {})
+            }
+            yield* answer(() => Effect.fail(new LeaderError(told)))
+            const error = yield* Effect.flip(client.send(leader, envelope))
+            const { kind: kindThere, message, retryAfterMillis } = error
+            yield* equal("the refusal", { kind: kindThere, message, retryAfterMillis }, {
+              retryAfterMillis: undefined,
+              ...told
+            })
+          }
+        })
+    ),
 
-    law("sends once: whether to send again is decided elsewhere (I10)", (client, { answer, leader, received }) =>
-      Effect.gen(function*() {
-        yield* answer(() => Effect.fail(new LeaderError({ kind: "Store", message: "the store does not answer" })))
-        yield* Effect.flip(client.send(leader, envelope))
-        yield* equal("how often it was received", (yield* received).length, 1)
-      })),
+    law(
+      "sends once: whether to send again is decided elsewhere (I10)",
+      (client, { answer, leader, received }) =>
+        Effect.gen(function*() {
+          yield* answer(() => Effect.fail(new LeaderError({ kind: "Store", message: "the store does not answer" })))
+          yield* Effect.flip(client.send(leader, envelope))
+          yield* equal("how often it was received", (yield* received).length, 1)
+        })
+    ),
 
-    law("sends the same id again when it is told to (I10)", (client, { answer, leader, received }) =>
-      Effect.gen(function*() {
-        yield* answer(() => Effect.succeed({ position: 1 }))
-        yield* client.send(leader, envelope)
-        yield* client.send(leader, envelope)
-        yield* equal("the ids that were received", (yield* received).map(({ id }) => id), [envelope.id, envelope.id])
-      })),
+    law(
+      "sends the same id again when it is told to (I10)",
+      (client, { answer, leader, received }) =>
+        Effect.gen(function*() {
+          yield* answer(() => Effect.succeed({ position: 1 }))
+          yield* client.send(leader, envelope)
+          yield* client.send(leader, envelope)
+          yield* equal("the ids that were received", (yield* received).map(({ id }) => id), [envelope.id, envelope.id])
+        })
+    ),
 
     law("says that a leader which is not there cannot be reached", (client, { absent }) =>
       Effect.gen(function*() {

@@ -94,7 +94,10 @@ export const MembershipContract = (
           Effect.forkScoped({ startImmediately: true })
         )
         const { self } = yield* open
-        yield* untilTrue("the new member was told of", Effect.sync(() => told.some(({ session }) => session === self.session)))
+        yield* untilTrue(
+          "the new member was told of",
+          Effect.sync(() => told.some(({ session }) => session === self.session))
+        )
       })),
 
     ends((membership) =>

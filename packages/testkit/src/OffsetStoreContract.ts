@@ -132,7 +132,9 @@ const fencing: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = (
     Effect.gen(function*() {
       const runs = [run(9, 2), run(9, 10), run(10, 1), run(2 ** 31 + 5), run(2 ** 40, 3)]
       for (const next of runs) yield* store.open(task, next)
-      for (const older of runs.slice(0, -1)) yield* fails(`opening for ${older.token}/${older.start}`, "Fenced", store.open(task, older))
+      for (const older of runs.slice(0, -1)) {
+        yield* fails(`opening for ${older.token}/${older.start}`, "Fenced", store.open(task, older))
+      }
     })),
 
   law("opens again for the same run", (store) =>

@@ -13,12 +13,7 @@
  * | `hang`, `hang:uninterruptible`     | never return, each of them                                             |
  * | `sleep:500`                        | take so many milliseconds, each of them                                |
  */
-import {
-  type ConnectorError,
-  PermanentError,
-  ThrottledError,
-  TransientError
-} from "@kelpie/core/ConnectorError"
+import { type ConnectorError, PermanentError, ThrottledError, TransientError } from "@kelpie/core/ConnectorError"
 import * as Duration from "effect/Duration"
 import * as Result from "effect/Result"
 

@@ -94,30 +94,31 @@ export const make = (options?: {
       doc: "Follows scripts, for tests",
       config: fields,
       validate: (config) => Effect.as(hooks.call("validate", { connector: "" }, config.validate), []),
-      task: ({ config, name, report, run, task }) => Effect.gen(function*() {
-        const instance = { connector: name, task }
-        yield* hooks.call("startTask", instance, config.startTask)
-        yield* hooks.alive(instance, "stopTask", config.stopTask)
-        starts.push({ ...instance, config, run })
-        const unflushed: Array<Stored> = []
-        const put = Effect.fnUntraced(function*(records: ReadonlyArray<SinkRecord>) {
-          yield* hooks.call("put", instance, config.put)
-          for (const record of records) {
-            const error = judge(record)
-            if (error !== undefined) {
-              yield* report(record, error)
-              continue
+      task: ({ config, name, report, run, task }) =>
+        Effect.gen(function*() {
+          const instance = { connector: name, task }
+          yield* hooks.call("startTask", instance, config.startTask)
+          yield* hooks.alive(instance, "stopTask", config.stopTask)
+          starts.push({ ...instance, config, run })
+          const unflushed: Array<Stored> = []
+          const put = Effect.fnUntraced(function*(records: ReadonlyArray<SinkRecord>) {
+            yield* hooks.call("put", instance, config.put)
+            for (const record of records) {
+              const error = judge(record)
+              if (error !== undefined) {
+                yield* report(record, error)
+                continue
+              }
+              const one = { connector: name, task, record, flushed: false }
+              stored.push(one)
+              unflushed.push(one)
             }
-            const one = { connector: name, task, record, flushed: false }
-            stored.push(one)
-            unflushed.push(one)
-          }
+          })
+          const flush = Effect.map(hooks.call("flush", instance, config.flush), () => {
+            for (const one of unflushed.splice(0)) one.flushed = true
+          })
+          return { put, flush }
         })
-        const flush = Effect.map(hooks.call("flush", instance, config.flush), () => {
-          for (const one of unflushed.splice(0)) one.flushed = true
-        })
-        return { put, flush }
-      })
     })
     const of = <A extends Instance>(all: ReadonlyArray<A>, connector: string | undefined) =>
       all.filter((one) => connector === undefined || one.connector === connector)

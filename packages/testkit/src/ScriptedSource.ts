@@ -143,7 +143,11 @@ export const make = (options?: {
           yield* hooks.call("startTask", instance, config.startTask)
           yield* hooks.alive(instance, "stopTask", config.stopTask)
           const stored = yield* offsets.get({ task })
-          let position = Option.match(stored, { onNone: () => 0, onSome: (offset) => offset.position })
+          let position = Option.match(stored, {
+            onNone: () =>
+              0,
+            onSome: (offset) => offset.position
+          })
           starts.push({ ...instance, config, part: taskConfig.part, position })
 
           const next: Effect.Effect<Emitted["batches"][number]> = Effect.suspend(() => {

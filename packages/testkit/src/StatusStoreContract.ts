@@ -40,8 +40,7 @@ const full: StatusRecord = status(Item.connector("full"), 2 ** 40, {
   }
 })
 
-const byItem = (records: ReadonlyArray<StatusRecord>) =>
-  [...records].sort((a, b) => Item.key(a) < Item.key(b) ? -1 : 1)
+const byItem = (records: ReadonlyArray<StatusRecord>) => [...records].sort((a, b) => Item.key(a) < Item.key(b) ? -1 : 1)
 
 const holds = (store: Store, what: string, expected: ReadonlyArray<StatusRecord>) =>
   Effect.flatMap(store.load, (records) => equal(what, byItem(records), byItem(expected)))
@@ -72,7 +71,11 @@ export const StatusStoreContract = (
 
     law("keeps the last of several statuses of an item in one put", (store) =>
       Effect.gen(function*() {
-        yield* store.put([status(orders, 1), status(orders, 1, { state: "FAILED" }), status(orders, 1, { state: "PAUSED" })])
+        yield* store.put([
+          status(orders, 1),
+          status(orders, 1, { state: "FAILED" }),
+          status(orders, 1, { state: "PAUSED" })
+        ])
         yield* holds(store, "the statuses", [status(orders, 1, { state: "PAUSED" })])
       })),
 
@@ -83,12 +86,15 @@ export const StatusStoreContract = (
         yield* holds(store, "the statuses", [status(orders, 10, { state: "FAILED" })])
       })),
 
-    law("drops a status with an older token than the stored one, and only that one (I8)", (store) =>
-      Effect.gen(function*() {
-        yield* store.put([status(orders, 10)])
-        yield* store.put([status(orders, 9, { state: "FAILED" }), status(Item.task("orders", 0), 1)])
-        yield* holds(store, "the statuses", [status(orders, 10), status(Item.task("orders", 0), 1)])
-      })),
+    law(
+      "drops a status with an older token than the stored one, and only that one (I8)",
+      (store) =>
+        Effect.gen(function*() {
+          yield* store.put([status(orders, 10)])
+          yield* store.put([status(orders, 9, { state: "FAILED" }), status(Item.task("orders", 0), 1)])
+          yield* holds(store, "the statuses", [status(orders, 10), status(Item.task("orders", 0), 1)])
+        })
+    ),
 
     law("drops an older token that stands behind a newer one in the same put (I8)", (store) =>
       Effect.gen(function*() {

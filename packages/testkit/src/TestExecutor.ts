@@ -47,8 +47,7 @@ const makeStarter = Effect.fnUntraced(function*(queue?: TaskQueue): Effect.fn.Re
 
 /** Runs every job inside `submit`, on the caller's stack, to its end or until it waits for something that is no job. */
 export const sync: Executor.Make = Effect.map(makeStarter(), ({ fork, scheduler }) => ({
-  submit: ({ label, run }) =>
-    Effect.tap(fork(label, run), () => Effect.sync(() => scheduler.flush()))
+  submit: ({ label, run }) => Effect.tap(fork(label, run), () => Effect.sync(() => scheduler.flush()))
 }))
 
 /** Draws the order of jobs, and of their steps where they wait for each other, from a seed: the same one every time. */
@@ -95,6 +94,13 @@ export const manual: Effect.Effect<Manual> = Effect.sync(() => {
         new Error(`no job waits under the label ${JSON.stringify(label)}; waiting: ${JSON.stringify(labels())}`)
       )
     })
+  const releaseUpTo = (count: number): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (waiting.size === 0) return Effect.void
+      return count > 0
+        ? Effect.andThen(releaseFirst(), releaseUpTo(count - 1))
+        : Effect.die(new Error(`stopped after ${maxReleases} jobs; waiting: ${JSON.stringify(labels())}`))
+    })
   return {
     make: Effect.map(makeStarter(), ({ fork, scheduler }) => ({
       submit: ({ label, run }) =>
@@ -108,20 +114,15 @@ export const manual: Effect.Effect<Manual> = Effect.sync(() => {
             })
           }
           waiting.add(job)
-          // one that is interrupted first waits no more
-          const leave = Effect.sync(() => waiting.delete(job))
-          return fork(label, Effect.andThen(Effect.ensuring(Deferred.await(gate), leave), run))
+          const leave = () => void waiting.delete(job)
+          const released = Effect.andThen(Deferred.await(gate), Effect.sync(leave))
+          // one that is interrupted first, or comes after the end of the scope, waits no more
+          return Effect.tap(fork(label, Effect.andThen(released, run)), (fiber) =>
+            Effect.sync(() => void fiber.addObserver(leave)))
         })
     })),
     waiting: Effect.sync(labels),
     release: releaseFirst,
-    releaseAll: Effect.gen(function*() {
-      for (let released = 0; waiting.size > 0; released++) {
-        if (released >= maxReleases) {
-          return yield* Effect.die(new Error(`stopped after ${maxReleases} jobs; waiting: ${JSON.stringify(labels())}`))
-        }
-        yield* releaseFirst()
-      }
-    })
+    releaseAll: releaseUpTo(maxReleases)
   }
 })

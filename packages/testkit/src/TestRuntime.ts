@@ -55,7 +55,7 @@ export const runSyncExit = <A, E>(
   const jobs = new Set<PendingJob>()
   let adjust: ((duration: Duration.Input) => Effect.Effect<void>) | undefined
   const program = TestClock.testClockWith((clock) => {
-    adjust = clock.adjust
+    adjust = (duration) => clock.adjust(duration)
     return Effect.scoped(effect)
   }).pipe(Effect.provideService(PendingJobs, jobs), Effect.provide(TestClock.layer()))
 

@@ -32,7 +32,15 @@ const append = (writer: TopicLog.Writer, topic: string, ...records: ReadonlyArra
   writer.append([{ topic, records }])
 
 const reader = (log: Log, topic: string, more: Partial<TopicLog.SubscribeOptions> = {}) =>
-  log.subscribe({ item: sink, run: run(1), group: "connect-sink", topics: { list: [topic] }, member: 0, members: 1, ...more })
+  log.subscribe({
+    item: sink,
+    run: run(1),
+    group: "connect-sink",
+    topics: { list: [topic] },
+    member: 0,
+    members: 1,
+    ...more
+  })
 
 /** A record with its place. */
 interface Placed {
@@ -60,6 +68,7 @@ const take = Effect.fnUntraced(function*(subscription: TopicLog.Subscription, co
 
 const text = (value: Uint8Array | null) => value === null ? null : new TextDecoder().decode(value)
 const values = (all: ReadonlyArray<Placed>) => all.map(({ record }) => text(record.value))
+const sorted = (all: ReadonlyArray<string | null>) => all.map(String).sort()
 const ofPartition = (all: ReadonlyArray<Placed>, partition: number) => all.filter((one) => one.partition === partition)
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `${from + index}`)
 
@@ -106,17 +115,24 @@ const appending: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = (
       yield* equal("the topics", yield* log.topics, [{ name: "new", partitions: 1 }])
     })),
 
-  law("keeps the records of a partition in their order, with offsets from 0 without gaps", (log) =>
-    Effect.gen(function*() {
-      yield* log.create({ name: "t", partitions: 2 })
-      const writer = yield* log.open(source, run(1))
-      yield* append(writer, "t", ...numbers(0, 30, { partition: 0 }), ...numbers(100, 110, { partition: 1 }))
-      yield* append(writer, "t", ...numbers(30, 50, { partition: 0 }))
-      const all = yield* take(yield* reader(log, "t"), 60, 7)
-      yield* equal("the values of partition 0", values(ofPartition(all, 0)), range(0, 50))
-      yield* equal("the values of partition 1", values(ofPartition(all, 1)), range(100, 110))
-      yield* equal("the offsets of partition 0", ofPartition(all, 0).map((one) => one.offset), range(0, 50).map(Number))
-    })),
+  law(
+    "keeps the records of a partition in their order, with offsets from 0 without gaps",
+    (log) =>
+      Effect.gen(function*() {
+        yield* log.create({ name: "t", partitions: 2 })
+        const writer = yield* log.open(source, run(1))
+        yield* append(writer, "t", ...numbers(0, 30, { partition: 0 }), ...numbers(100, 110, { partition: 1 }))
+        yield* append(writer, "t", ...numbers(30, 50, { partition: 0 }))
+        const all = yield* take(yield* reader(log, "t"), 60, 7)
+        yield* equal("the values of partition 0", values(ofPartition(all, 0)), range(0, 50))
+        yield* equal("the values of partition 1", values(ofPartition(all, 1)), range(100, 110))
+        yield* equal(
+          "the offsets of partition 0",
+          ofPartition(all, 0).map((one) => one.offset),
+          range(0, 50).map(Number)
+        )
+      })
+  ),
 
   law("gives every member of a record as it was appended", (log) =>
     Effect.gen(function*() {
@@ -125,7 +141,12 @@ const appending: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = (
         record("x", { key: bytes("k"), headers: [["h", bytes("1")], ["a", null], ["h", new Uint8Array()]] }),
         { key: null, value: null, headers: [], timestampMillis: 0 },
         { key: new Uint8Array(), value: new Uint8Array(), headers: [], timestampMillis: 2 ** 41 + 1 },
-        { key: Uint8Array.of(0, 255, 10), value: Uint8Array.of(255, 254, 0), headers: [["\u00E9\n", null]], timestampMillis: 1 }
+        {
+          key: Uint8Array.of(0, 255, 10),
+          value: Uint8Array.of(255, 254, 0),
+          headers: [["\u00E9\n", null]],
+          timestampMillis: 1
+        }
       ]
       yield* append(yield* log.open(source, run(1)), "t", ...all)
       const read = (yield* take(yield* reader(log, "t"), all.length)).map((one) => one.record)
@@ -180,20 +201,26 @@ const appending: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = (
       yield* equal("the values of b", values(yield* take(yield* reader(log, "b", { group: "other" }), 1)), ["2"])
     })),
 
-  law("keeps all records of writers that append at the same time, each writer's in its order", (log) =>
-    Effect.gen(function*() {
-      const writers = [0, 1, 2, 3, 4]
-      yield* Effect.forEach(writers, (n) =>
-        Effect.flatMap(log.open(Item.task("source", n), run(1)), (writer) =>
-          Effect.forEach(range(0, 20), (i) => append(writer, "t", record(`${n}:${i}`)))), {
-        concurrency: "unbounded"
+  law(
+    "keeps all records of writers that append at the same time, each writer's in its order",
+    (log) =>
+      Effect.gen(function*() {
+        const writers = [0, 1, 2, 3, 4]
+        yield* Effect.forEach(writers, (n) =>
+          Effect.flatMap(log.open(Item.task("source", n), run(1)), (writer) =>
+            Effect.forEach(range(0, 20), (i) =>
+              append(writer, "t", record(`${n}:${i}`)))), {
+          concurrency: "unbounded"
+        })
+        const all = values(yield* take(yield* reader(log, "t"), 100))
+        for (const n of writers) {
+          const own = all.filter((value) =>
+            value?.startsWith(`${n}:`) === true
+          )
+          yield* equal(`the values of writer ${n}`, own, range(0, 20).map((i) => `${n}:${i}`))
+        }
       })
-      const all = values(yield* take(yield* reader(log, "t"), 100))
-      for (const n of writers) {
-        const own = all.filter((value) => value?.startsWith(`${n}:`) === true)
-        yield* equal(`the values of writer ${n}`, own, range(0, 20).map((i) => `${n}:${i}`))
-      }
-    })),
+  ),
 
   law("stores the offsets that stand for records after them (I9)", (log) =>
     Effect.gen(function*() {
@@ -211,7 +238,11 @@ const appending: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = (
     Effect.gen(function*() {
       const writer = yield* log.open(source, run(1))
       const commit = Effect.fail(new StoreError({ kind: "Unavailable", operation: "store offsets" }))
-      yield* fails("the append", "Unavailable", writer.append([{ topic: "t", records: [record("x")] }], offsetsOf(commit)))
+      yield* fails(
+        "the append",
+        "Unavailable",
+        writer.append([{ topic: "t", records: [record("x")] }], offsetsOf(commit))
+      )
     })),
 
   law("stores offsets without records too", (log) =>
@@ -250,19 +281,22 @@ const fencing: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ 
       yield* log.open(source, run(2 ** 40))
     })),
 
-  law("fences older runs without opening; fencing with an older run changes nothing (I7)", (log) =>
-    Effect.gen(function*() {
-      const older = yield* log.open(source, run(5))
-      const other = yield* log.open(Item.task("source", 1), run(1))
-      yield* log.fence([{ item: source, run: run(6) }])
-      yield* fails("an append of the older run", "Fenced", append(older, "t", record("late")))
-      yield* fails("opening for the older run", "Fenced", log.open(source, run(5)))
-      const writer = yield* log.open(source, run(6))
-      yield* log.fence([{ item: source, run: run(5) }])
-      yield* append(writer, "t", record("1"))
-      yield* append(other, "t", record("2"))
-      yield* equal("the values", values(yield* take(yield* reader(log, "t"), 2)), ["1", "2"])
-    })),
+  law(
+    "fences older runs without opening; fencing with an older run changes nothing (I7)",
+    (log) =>
+      Effect.gen(function*() {
+        const older = yield* log.open(source, run(5))
+        const other = yield* log.open(Item.task("source", 1), run(1))
+        yield* log.fence([{ item: source, run: run(6) }])
+        yield* fails("an append of the older run", "Fenced", append(older, "t", record("late")))
+        yield* fails("opening for the older run", "Fenced", log.open(source, run(5)))
+        const writer = yield* log.open(source, run(6))
+        yield* log.fence([{ item: source, run: run(5) }])
+        yield* append(writer, "t", record("1"))
+        yield* append(other, "t", record("2"))
+        yield* equal("the values", values(yield* take(yield* reader(log, "t"), 2)), ["1", "2"])
+      })
+  ),
 
   law("accepts positions only from the run opened last for the item (I7)", (log) =>
     Effect.gen(function*() {
@@ -309,6 +343,7 @@ const reading: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ 
       const read = yield* Effect.forkChild(take(subscription, 1), { startImmediately: true })
       const writer = yield* log.open(source, run(1))
       yield* append(writer, "other", record("no"))
+      yield* Effect.sleep("50 millis")
       yield* append(writer, "t", record("x"))
       yield* equal("the values", values(yield* Fiber.join(read)), ["x"])
     })),
@@ -346,7 +381,10 @@ const reading: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ 
         yield* append(writer, "t", ...numbers(0, 10, { partition: round % 2 }), ...numbers(0, 10, { partition: 0 }))
         seen.push(...placed(yield* subscription.read(10)))
       }
-      yield* isTrue("the records of both partitions were read", values(seen).filter((value) => value?.startsWith("quiet")).length === 2)
+      yield* isTrue(
+        "the records of both partitions were read",
+        values(seen).filter((value) => value?.startsWith("quiet")).length === 2
+      )
     })),
 
   law("stores positions only when they are committed, each group its own (I9)", (log) =>
@@ -394,12 +432,14 @@ const reading: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ 
     Effect.gen(function*() {
       yield* log.create({ name: "t", partitions: 5 })
       const writer = yield* log.open(source, run(1))
-      for (let partition = 0; partition < 5; partition++) yield* append(writer, "t", record(`${partition}`, { partition }))
+      for (let partition = 0; partition < 5; partition++) {
+        yield* append(writer, "t", record(`${partition}`, { partition }))
+      }
       const expected = [["0", "2", "4"], ["1", "3"]]
       for (const member of [0, 1]) {
         const subscription = yield* reader(log, "t", { item: Item.task("sink", member), member, members: 2 })
         const all = yield* take(subscription, expected[member]?.length ?? 0)
-        yield* equal(`the partitions of member ${member}`, [...values(all)].sort(), expected[member])
+        yield* equal(`the partitions of member ${member}`, sorted(values(all)), expected[member] ?? [])
       }
     })),
 
@@ -412,7 +452,7 @@ const reading: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ 
       const read = yield* Effect.forkChild(take(subscription, 2), { startImmediately: true })
       yield* append(writer, "users", record("users"))
       yield* append(writer, "orders-abc", record("orders-abc"))
-      yield* equal("the values of new topics", [...values(yield* Fiber.join(read))].sort(), ["orders-abc", "users"])
+      yield* equal("the values of new topics", sorted(values(yield* Fiber.join(read))), ["orders-abc", "users"])
     })),
 
   law("waits for a topic that does not exist yet, without creating it", (log) =>
@@ -486,7 +526,11 @@ const lasting: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ 
       yield* append(yield* other.open(source, run(6)), "t", record("1"))
       yield* fails("an append of the older run", "Fenced", append(writer, "t", record("late")))
       const newer = yield* reader(other, "t", { run: run(6) })
-      yield* fails("positions of the older run", "Fenced", subscription.commit([{ topic: "t", partition: 0, offset: 1 }]))
+      yield* fails(
+        "positions of the older run",
+        "Fenced",
+        subscription.commit([{ topic: "t", partition: 0, offset: 1 }])
+      )
       yield* equal("the values", values(yield* take(newer, 2)), ["0", "1"])
     })),
 

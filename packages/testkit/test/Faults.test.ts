@@ -1,5 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigStore, Item, Membership, Middleware, OffsetStore, type Operation, StoreError, TopicLog, TransientError } from "@kelpie/core"
+import {
+  ConfigStore,
+  Item,
+  Membership,
+  Middleware,
+  OffsetStore,
+  type Operation,
+  StoreError,
+  TopicLog,
+  TransientError
+} from "@kelpie/core"
 import { Faults } from "@kelpie/testkit"
 import { Context, Effect, Fiber, Layer, Ref } from "effect"
 import { TestClock } from "effect/testing"
@@ -64,7 +74,10 @@ describe("Faults.layer", () => {
       })))
 
   it.effect("hangs before or after the operation, until it is interrupted", () =>
-    withFaults({ "read": [Faults.hang(Faults.calls(1))], "open.write": [Faults.hang(Faults.calls(1), { after: true })] }, (port) =>
+    withFaults({
+      "read": [Faults.hang(Faults.calls(1))],
+      "open.write": [Faults.hang(Faults.calls(1), { after: true })]
+    }, (port) =>
       Effect.gen(function*() {
         const before = yield* Effect.forkChild(port.read("a"), { startImmediately: true })
         assert.strictEqual(yield* port.count, 0)
@@ -109,11 +122,14 @@ describe("Faults.layer", () => {
       })))
 
   it.effect("applies the first fault of a list outermost", () =>
-    withFaults({ read: [Faults.duplicate(Faults.always), Faults.lose(Faults.always, down)] }, (port) =>
-      Effect.gen(function*() {
-        assert.strictEqual(yield* outcome(port.read("a")), "failed")
-        assert.strictEqual(yield* port.count, 1)
-      })))
+    withFaults(
+      { read: [Faults.duplicate(Faults.always), Faults.lose(Faults.always, down)] },
+      (port) =>
+        Effect.gen(function*() {
+          assert.strictEqual(yield* outcome(port.read("a")), "failed")
+          assert.strictEqual(yield* port.count, 1)
+        })
+    ))
 
   const drawn = (seed: number | string, chance: number) =>
     withFaults({ seed, read: [Faults.fail(chance, down)] }, (port) => outcomes(port.read("a"), 400))
@@ -125,7 +141,10 @@ describe("Faults.layer", () => {
         (yield* drawn("a", 0.25)).map((one) => one === "failed"),
         first.map((one) => one === "failed")
       )
-      assert.notDeepEqual((yield* drawn("b", 0.25)).map((one) => one === "failed"), first.map((one) => one === "failed"))
+      assert.notDeepEqual(
+        (yield* drawn("b", 0.25)).map((one) => one === "failed"),
+        first.map((one) => one === "failed")
+      )
       const failures = first.filter((one) => one === "failed").length
       assert.isTrue(failures > 60 && failures < 140, `${failures}`)
       assert.notInclude(yield* drawn("a", 0), "failed")
@@ -166,7 +185,9 @@ describe("Faults.layer", () => {
         Faults.layer(OffsetStore, { "open.prepare.commit": [Faults.fail(Faults.first(1), unavailable)] }),
         Faults.layer(TopicLog, { "open.append": [Faults.duplicate(0.1)], "subscribe.read": [Faults.hang(0.1)] }),
         Faults.layer(Membership, { group: [Faults.stale(0.5)] })
-      ).pipe(Layer.provide([ConfigStore.layerMemory, OffsetStore.layerMemory, TopicLog.layerMemory, Membership.layerSolo()]))
+      ).pipe(
+        Layer.provide([ConfigStore.layerMemory, OffsetStore.layerMemory, TopicLog.layerMemory, Membership.layerSolo()])
+      )
       yield* Effect.gen(function*() {
         const claim = yield* (yield* ConfigStore).claim("s", Effect.succeed(true))
         assert.strictEqual(yield* Effect.flip(claim.commit([])), unavailable)
@@ -188,7 +209,10 @@ describe("Faults.middleware", () => {
     Effect.gen(function*() {
       const lost = new TransientError({ message: "lost" })
       const layer = Middleware.layer([
-        Faults.middleware({ StartTask: [Faults.fail(Faults.first(2), lost)], PollSource: [Faults.stale(Faults.calls(2))] })
+        Faults.middleware({
+          StartTask: [Faults.fail(Faults.first(2), lost)],
+          PollSource: [Faults.stale(Faults.calls(2))]
+        })
       ])
       const middleware = yield* Effect.provide(Effect.service(Middleware.Current), layer)
       const start: Operation.Operation = { _tag: "StartTask", connector: "orders", task: 0 }

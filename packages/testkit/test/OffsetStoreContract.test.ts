@@ -9,12 +9,15 @@ const memory = (layer: Layer.Layer<OffsetStore>) => OffsetStoreContract(Effect.s
 const wrap = (members: (below: Store) => Partial<Store>) =>
   memory(Middleware.decorate(OffsetStore, members).pipe(Layer.provide(OffsetStore.layerMemory)))
 const reopened = (members: (below: Store) => Partial<Store>) =>
-  OffsetStoreContract(Effect.map(surviving(OffsetStore.layerMemory), (layer) =>
-    Middleware.decorate(OffsetStore, members).pipe(Layer.provide(layer))))
+  OffsetStoreContract(
+    Effect.map(surviving(OffsetStore.layerMemory), (layer) =>
+      Middleware.decorate(OffsetStore, members).pipe(Layer.provide(layer)))
+  )
 /** Changes what writers commit. */
 const committing = (
   change: (prepared: OffsetStore.Prepared, below: Store) => Effect.Effect<void, StoreError>
-) => (below: Store): Partial<Store> => ({
+) =>
+(below: Store): Partial<Store> => ({
   open: (item, run) =>
     Effect.map(below.open(item, run), (writer) => ({
       prepare: (entries) => {
@@ -26,8 +29,10 @@ const committing = (
 /** Stores entries whoever asks. */
 let forced = 0
 const force = (below: Store, item: Item.Item, entries: ReadonlyArray<OffsetStore.Entry>) =>
-  Effect.scoped(Effect.flatMap(below.open({ connector: item.connector, task: 1e6 }, { token: 1, start: ++forced }), (writer) =>
-    writer.prepare(entries).commit))
+  Effect.scoped(
+    Effect.flatMap(below.open({ connector: item.connector, task: 1e6 }, { token: 1, start: ++forced }), (writer) =>
+      writer.prepare(entries).commit)
+  )
 
 describe("OffsetStoreContract", () => {
   it("is kept by the store in memory", () => keeps(memory(OffsetStore.layerMemory)))
@@ -108,7 +113,9 @@ describe("OffsetStoreContract", () => {
   it("finds a store that opens for older runs", () =>
     breaks(
       wrap((below) => ({
-        open: (item, run) => Effect.catch(below.open(item, run), () => Effect.succeed({ prepare: () => Effect.runSync(Effect.die("unused")) }))
+        open: (item, run) =>
+          Effect.catch(below.open(item, run), () =>
+            Effect.succeed({ prepare: () => Effect.runSync(Effect.die("unused")) }))
       })),
       "refuses to open for an older run",
       "orders runs"
@@ -135,7 +142,11 @@ describe("OffsetStoreContract", () => {
     ))
 
   it("finds a store whose fence does nothing", () =>
-    breaks(wrap(() => ({ fence: () => Effect.void })), "fences older runs without opening", "every item that it is told to"))
+    breaks(
+      wrap(() => ({ fence: () => Effect.void })),
+      "fences older runs without opening",
+      "every item that it is told to"
+    ))
 
   it("finds a store whose fence takes the first item only", () =>
     breaks(wrap((below) => ({ fence: (runs) => below.fence(runs.slice(0, 1)) })), "every item that it is told to"))
@@ -171,22 +182,27 @@ describe("OffsetStoreContract", () => {
       "keeps connectors apart"
     ))
 
-  it("finds a store that leaves a fiber running", () => breaks(memory(leaking(OffsetStore.layerMemory)), "ends every fiber"))
+  it("finds a store that leaves a fiber running", () =>
+    breaks(memory(leaking(OffsetStore.layerMemory)), "ends every fiber"))
 
   it("finds a store that forgets floors when it is closed", () =>
     breaks(
-      OffsetStoreContract(Effect.gen(function*() {
-        const offsets = new Map<string, ReadonlyArray<OffsetStore.Entry>>()
-        return Middleware.decorate(OffsetStore, (below) =>
-          Effect.gen(function*() {
-            const scope = yield* Scope.make()
-            for (const [name, entries] of offsets) yield* force(below, { connector: name }, entries)
-            yield* Scope.close(scope, Exit.void)
-            yield* Effect.addFinalizer(() =>
-              Effect.map(Effect.orDie(below.list("orders")), (entries) => offsets.set("orders", entries)))
-            return {}
-          })).pipe(Layer.provide(OffsetStore.layerMemory))
-      }), { shared: false }),
+      OffsetStoreContract(
+        Effect.gen(function*() {
+          const offsets = new Map<string, ReadonlyArray<OffsetStore.Entry>>()
+          return Middleware.decorate(OffsetStore, (below) =>
+            Effect.gen(function*() {
+              const scope = yield* Scope.make()
+              for (const [name, entries] of offsets) yield* force(below, { connector: name }, entries)
+              yield* Scope.close(scope, Exit.void)
+              yield* Effect.addFinalizer(() =>
+                Effect.map(Effect.orDie(below.list("orders")), (entries) => offsets.set("orders", entries))
+              )
+              return {}
+            })).pipe(Layer.provide(OffsetStore.layerMemory))
+        }),
+        { shared: false }
+      ),
       "keeps floors when it is opened again"
     ))
 

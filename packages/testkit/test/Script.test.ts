@@ -41,7 +41,18 @@ describe("Script.parse", () => {
     assert.strictEqual(death?._tag === "Die" && death.defect instanceof Error && death.defect.message, "a bug")
   })
 
-  it.each(["", "fails", "fail", "fail:2", "fail:2:transient", "fail:two:transient:x", "fail:1:throttled:x", "sleep", "sleep:soon", "hang:up"])(
+  it.each([
+    "",
+    "fails",
+    "fail",
+    "fail:2",
+    "fail:2:transient",
+    "fail:two:transient:x",
+    "fail:1:throttled:x",
+    "sleep",
+    "sleep:soon",
+    "hang:up"
+  ])(
     "refuses %j and says what it expects",
     (text) => {
       const result = Script.parse(text)

@@ -30,7 +30,10 @@ const startTask = Effect.fnUntraced(function*(
   }) as Effect.Effect<SinkConnector.Task<unknown>, TransientError>
 })
 const offsets = (sink: ScriptedSink.ScriptedSink) =>
-  Effect.map(sink.records("archive"), (all) => all.map(({ flushed, record }) => `${record.offset}${flushed ? " flushed" : ""}`))
+  Effect.map(
+    sink.records("archive"),
+    (all) => all.map(({ flushed, record }) => `${record.offset}${flushed ? " flushed" : ""}`)
+  )
 
 describe("ScriptedSink", () => {
   it.effect("keeps what it accepted, and says what was flushed", () =>
@@ -63,7 +66,9 @@ describe("ScriptedSink", () => {
     Effect.gen(function*() {
       const sink = yield* ScriptedSink.make()
       const { put } = yield* startTask(sink, sink.config({ put: "sleep:500" }, { topics: ["t"] }))
-      const putting = yield* Effect.forkChild(Effect.andThen(put([record(0)]), put([record(1)])), { startImmediately: true })
+      const putting = yield* Effect.forkChild(Effect.andThen(put([record(0)]), put([record(1)])), {
+        startImmediately: true
+      })
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* sink.calls("put"), [0, 500])
       assert.deepStrictEqual(putting.pollUnsafe()?._tag, "Success")

@@ -14,19 +14,22 @@ const driver = Effect.fnUntraced(function*(source: ScriptedSource.ScriptedSource
   const { start, task, validate } = definition["~source"]
   let requests = 0
   const stored = new Map<number, unknown>()
-  const decode = (config: Readonly<Record<string, string>>) => Result.getOrThrow(ConfigKey.decode(definition.fields, config))
+  const decode = (config: Readonly<Record<string, string>>) =>
+    Result.getOrThrow(ConfigKey.decode(definition.fields, config))
   return {
     requests: () => requests,
     stored,
     validate: (config = source.config()) => plugins.provide(validate?.(decode(config) as never) ?? Effect.succeed([])),
     start: (name: string, config = source.config()) =>
-      plugins.provide(start?.({
-        name,
-        config: decode(config),
-        requestReconfiguration: Effect.sync(() => {
-          requests++
-        })
-      }) ?? Effect.die("no start")) as Effect.Effect<SourceConnector.Started<unknown>, TransientError, Scope.Scope>,
+      plugins.provide(
+        start?.({
+          name,
+          config: decode(config),
+          requestReconfiguration: Effect.sync(() => {
+            requests++
+          })
+        }) ?? Effect.die("no start")
+      ) as Effect.Effect<SourceConnector.Started<unknown>, TransientError, Scope.Scope>,
     task: (name: string, number: number, config = source.config()) =>
       task({
         name,
@@ -209,7 +212,9 @@ describe("ScriptedSource", () => {
       yield* source.emit("orders", 0, [record(1), record(2)])
       yield* source.emit("orders", 1, [record(9)])
       yield* source.emit("orders", 0, [])
-      const batches = yield* Effect.forkChild(Stream.runCollect(Stream.take(task("orders", 0), 2)), { startImmediately: true })
+      const batches = yield* Effect.forkChild(Stream.runCollect(Stream.take(task("orders", 0), 2)), {
+        startImmediately: true
+      })
       yield* source.emit("orders", 0, [record(3)])
       const [first, second] = yield* Fiber.join(batches)
       assert.deepStrictEqual(first?.records, [record(1), record(2)])
@@ -244,7 +249,9 @@ describe("ScriptedSource", () => {
       const { task } = yield* driver(source)
       yield* source.emit("orders", 0, [record(1)])
       const seen: Array<unknown> = []
-      const error = yield* Effect.flip(Stream.runForEach(task("orders", 0), ({ records }) => Effect.sync(() => seen.push(records))))
+      const error = yield* Effect.flip(
+        Stream.runForEach(task("orders", 0), ({ records }) => Effect.sync(() => seen.push(records)))
+      )
       assert.strictEqual(error, down)
       assert.deepStrictEqual(seen, [[record(1)]])
       assert.deepStrictEqual(yield* source.live(), [])

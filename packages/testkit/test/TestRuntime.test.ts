@@ -64,14 +64,17 @@ describe("TestRuntime.runSyncExit", () => {
   it("interrupts what it leaves behind", () => {
     const log: Array<string> = []
     const exit = TestRuntime.runSyncExit(
-      Effect.onInterrupt(Effect.promise(() => new Promise<void>(() => {})), () => Effect.sync(() => log.push("released")))
+      Effect.onInterrupt(
+        Effect.promise(() => new Promise<void>(() => {})),
+        () => Effect.sync(() => log.push("released"))
+      )
     )
     assert.isDefined(blocked(exit))
     assert.deepStrictEqual(log, ["released"])
   })
 
-  it("throws the error, or that it is blocked, from `runSync`", () => {
-    assert.throws(() => TestRuntime.runSync(Effect.fail(new Error("no such thing"))), "no such thing")
+  it("throws the defect, or that it is blocked, from `runSync`", () => {
+    assert.throws(() => TestRuntime.runSync(Effect.die(new Error("no such thing"))), "no such thing")
     assert.throws(() => TestRuntime.runSync(Effect.never), "did not end on the caller's stack")
   })
 

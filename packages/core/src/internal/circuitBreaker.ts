@@ -54,29 +54,17 @@ export const make = (failures: number, cooldownMillis: number): Circuits => {
     return count + 1 >= failures ? open(nowMillis) : { _tag: "Closed", failures: count + 1 }
   }
   const afterHalfOpen = (outcome: Outcome, nowMillis: number): State => {
-    switch (outcome) {
-      case "success":
-        return fresh.state
-      case "failure":
-        return open(nowMillis)
-      case "interrupted":
-        return { _tag: "Open", untilMillis: nowMillis } // the next one tries
-    }
+    if (outcome === "interrupted") return { _tag: "Open", untilMillis: nowMillis } // the next one tries
+    return outcome === "success" ? fresh.state : open(nowMillis)
   }
   return {
     admit: (key, nowMillis) => {
       const { era, state } = circuits.get(key) ?? fresh
-      switch (state._tag) {
-        case "Closed":
-          return { _tag: "Pass", era }
-        case "HalfOpen":
-          return { _tag: "Refuse", waitMillis: undefined }
-        case "Open": {
-          if (nowMillis < state.untilMillis) return { _tag: "Refuse", waitMillis: state.untilMillis - nowMillis }
-          set(key, { state: { _tag: "HalfOpen" }, era: era + 1 })
-          return { _tag: "Pass", era: era + 1 }
-        }
-      }
+      if (state._tag === "Closed") return { _tag: "Pass", era }
+      if (state._tag === "HalfOpen") return { _tag: "Refuse", waitMillis: undefined }
+      if (nowMillis < state.untilMillis) return { _tag: "Refuse", waitMillis: state.untilMillis - nowMillis }
+      set(key, { state: { _tag: "HalfOpen" }, era: era + 1 })
+      return { _tag: "Pass", era: era + 1 }
     },
     settle: (key, era, outcome, nowMillis) => {
       const circuit = circuits.get(key) ?? fresh

@@ -53,12 +53,23 @@ export interface Details {
   readonly visible?: boolean | undefined
 }
 
+const noDetails: Details = {}
+
 interface Entry {
   readonly key: ConfigKey.ConfigKey<any>
   readonly definition: Definition
   readonly details: Details
-  readonly errors: Array<string>
 }
+
+/** The entries of a record of keys, without details; made once. */
+const entriesOf = weakMemo((fields: ConfigKey.Fields): ReadonlyArray<Entry> => {
+  const definitions = definitionsOf(fields)
+  return Object.values(fields).map((key, index) => ({
+    key,
+    definition: definitions[index] ?? definitionOf(key),
+    details: noDetails
+  }))
+})
 
 /** An answer that is being made. */
 export interface Draft {
@@ -79,7 +90,13 @@ export interface Draft {
   readonly infos: (name: string) => ConfigInfos
 }
 
-const valueOf = ({ definition, details, errors, key }: Entry, raw: ConnectorConfig): ConfigInfo["value"] => {
+const noErrors: ReadonlyArray<string> = []
+
+const valueOf = (
+  { definition, details, key }: Entry,
+  raw: ConnectorConfig,
+  errors: ReadonlyArray<string>
+): ConfigInfo["value"] => {
   const text = ConfigKey.textOf(raw, key.name)
   return {
     name: key.name,
@@ -93,28 +110,30 @@ const valueOf = ({ definition, details, errors, key }: Entry, raw: ConnectorConf
 /** An empty answer about a configuration as it was written. */
 export const makeDraft = (raw: ConnectorConfig, shown: ConfigKey.Shown): Draft => {
   const entries = new Map<string, Entry>()
+  /** By key, of those that have any. */
+  const found = new Map<string, Array<string>>()
   const claimed: Array<string> = []
   const text = (key: string) => ConfigKey.textOf(raw, key) ?? ""
   const add = (key: string, error: string) => {
-    const errors = entries.get(key)?.errors
+    if (!entries.has(key)) return
+    const errors = found.get(key)
+    if (errors === undefined) found.set(key, [error])
     // a key that the framework and a connector both read may be refused by both in the same words
-    if (errors !== undefined && !errors.includes(error)) errors.push(error)
+    else if (!errors.includes(error)) errors.push(error)
   }
   return {
     shown,
     text,
     define: (fields, details) => {
-      const definitions = definitionsOf(fields)
-      Object.values(fields).forEach((key, index) => {
-        const known = details?.get(key.name) ?? {}
-        const definition = definitions[index] ?? definitionOf(key)
-        entries.set(key.name, {
+      for (const entry of entriesOf(fields)) {
+        const { definition, key } = entry
+        const known = details?.get(key.name)
+        entries.set(key.name, known === undefined ? entry : {
           key,
           definition: known.default === undefined ? definition : { ...definition, default_value: known.default },
-          details: known,
-          errors: entries.get(key.name)?.errors ?? []
+          details: known
         })
-      })
+      }
     },
     claim: (prefix) => void claimed.push(prefix),
     has: (key) => entries.has(key),
@@ -127,15 +146,18 @@ export const makeDraft = (raw: ConnectorConfig, shown: ConfigKey.Shown): Draft =
       const key = entries.get(name)?.key
       if (key !== undefined) add(name, ConfigKey.invalid(key, text(name), reason))
     },
+    // in the order of the keys, not of the errors
     found: () =>
-      Array.from(entries.values()).filter(({ errors }) => errors.length > 0).map(({ errors, key }) => ({
-        key: key.name,
-        errors
-      })),
+      found.size === 0
+        ? []
+        : Array.from(entries.keys()).flatMap((key) => {
+          const errors = found.get(key)
+          return errors === undefined ? [] : [{ key, errors }]
+        }),
     infos: (name) =>
       assemble(
         name,
-        Array.from(entries.values(), (entry) => ({ definition: entry.definition, value: valueOf(entry, raw) }))
+        Array.from(entries.values(), (entry) => ({ definition: entry.definition, value: valueOf(entry, raw, found.get(entry.key.name) ?? noErrors) }))
       )
   }
 }

@@ -182,10 +182,13 @@ export const make = Effect.fnUntraced(
           )
       }))
 
-    yield* refresh
     if (engine.changed !== undefined) {
-      yield* Stream.runForEach(engine.changed, () => Effect.ignore(refresh)).pipe(Effect.forkScoped)
+      // listens before it reads: what is appended in between is told of
+      yield* Stream.runForEach(engine.changed, () => Effect.ignore(refresh)).pipe(
+        Effect.forkScoped({ startImmediately: true })
+      )
     }
+    yield* refresh
     return {
       state: Effect.sync(log.state),
       refresh,

@@ -75,7 +75,8 @@ export class Draft {
     this.world = { ...this.world, statuses: HashMap.set(this.world.statuses, Item.key(record), record) }
   }
 
-  removeStatus(item: Item.Item): void {
+  removeStatus({ connector, task }: Item.Item): void {
+    const item = task === undefined ? Item.connector(connector) : Item.task(connector, task)
     const key = Item.key(item)
     if (!HashMap.has(this.world.statuses, key)) return
     this.world = { ...this.world, statuses: HashMap.remove(this.world.statuses, key) }

@@ -124,7 +124,8 @@ export const make = (
         case "Interrupted":
           return settled(outcome, isEnded)
         case "TimedOut": {
-          const message = `taskConfigs did not return within ${seconds(runtime.reconfiguration.deadline)}`
+          const what = stage === "generating" ? "taskConfigs did not return" : "the variables of the config were not resolved"
+          const message = `${what} within ${seconds(runtime.reconfiguration.deadline)}`
           return settled(failed({ class: "timed-out", stage, message }), isEnded)
         }
       }

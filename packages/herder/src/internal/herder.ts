@@ -165,6 +165,8 @@ export const makeSolo: Effect.Effect<Herder["Service"], StoreError, Ports | Scop
   const assembled = yield* assemble
   yield* assembled.leader.claim
   yield* assembled.tick.tick
+  // a life that ended between a delete and its clean-up has left statuses
+  assembled.tick.post({ _tag: "StatusesRead", records: yield* (yield* StatusStore).load, prune: true })
   yield* run(assembled)
   return assembled.service
 })

@@ -42,6 +42,8 @@ export const submit = Effect.fnUntraced(
   function*<A, E>(executor: Executor.Executor, job: Job<A, E>): Effect.fn.Return<Effect.Effect<void>> {
     const interrupted = Deferred.makeUnsafe<void>()
     const run = Effect.gen(function*() {
+      // interrupted before its turn: its code is not called any more
+      if (Deferred.isDoneUnsafe(interrupted)) return yield* job.settled({ _tag: "Interrupted" }, true)
       const fiber = yield* Effect.forkDetach(job.run, { startImmediately: true })
       const done = fiber.pollUnsafe()
       if (done !== undefined) return yield* job.settled(fromExit(done), true)

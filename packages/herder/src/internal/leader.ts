@@ -13,7 +13,7 @@ import * as Identity from "@kelpie/core/Identity"
 import { type Envelope, LeaderError, type Outcome } from "@kelpie/core/LeaderCommand"
 import type { Membership } from "@kelpie/core/Membership"
 import type * as Middleware from "@kelpie/core/Middleware"
-import type { StoreError } from "@kelpie/core/StoreError"
+import { StoreError } from "@kelpie/core/StoreError"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -57,6 +57,13 @@ export const make = Effect.fnUntraced(function*(
   let committing = false
   let claimed: ConfigStore.Claim | undefined
   const outcomes = new Map<string, { readonly at: number; readonly outcome: Outcome }>()
+  /** Commands without an outcome so far, by id: one that is sent again meanwhile waits for the same outcome (I10). */
+  const underWay = new Map<string, Pending>()
+
+  const finish = ({ done, envelope }: Pending, outcome: Effect.Effect<Outcome, LeaderError>) => {
+    underWay.delete(envelope.id)
+    Deferred.doneUnsafe(done, outcome)
+  }
 
   const shouldLead = Effect.map(membership.group, (group) => group.leader === membership.self.session)
   const sessions = Effect.map(membership.group, (group) => group.members.map((member) => member.session))
@@ -90,7 +97,7 @@ export const make = Effect.fnUntraced(function*(
       taken++
       const known = outcomes.get(one.envelope.id)
       if (known !== undefined) {
-        Deferred.doneUnsafe(one.done, Effect.succeed(known.outcome))
+        finish(one, Effect.succeed(known.outcome))
         continue
       }
       const result = LeaderDecision.decide(tentative, one.envelope.command, { sessions: members, incarnation: one.incarnation })
@@ -112,31 +119,35 @@ export const make = Effect.fnUntraced(function*(
     const current = claimed ?? (yield* claim)
     const state = yield* store.state
     const { decided, refused } = decideGroup(state, yield* sessions)
-    for (const [one, error] of refused) Deferred.doneUnsafe(one.done, Effect.fail(error))
+    for (const [one, error] of refused) finish(one, Effect.fail(error))
     const writes = decided.flatMap((one) => one.writes.map((write) => ({ write })))
     const committed = writes.length === 0
       ? Effect.succeed(state.position)
       : middleware({ _tag: "CommitRecords", connector: "", records: writes.length }, Effect.asVoid(current.commit(writes))).pipe(
         Effect.andThen(Effect.map(store.state, (after) => after.position)),
+        // what a middleware dies of is its own: the log tells what became of the commit
+        Effect.catchDefect((cause) => Effect.fail(new StoreError({ kind: "Unavailable", operation: "commit", cause }))),
         Effect.catch((error) => settle(error, state.position))
       )
     const result = yield* Effect.result(committed)
     const now = yield* Clock.currentTimeMillis
     for (const { created, pending: one } of decided) {
       if (result._tag === "Failure") {
-        Deferred.doneUnsafe(one.done, Effect.fail(result.failure))
+        finish(one, Effect.fail(result.failure))
         continue
       }
       const outcome: Outcome = { position: result.success, ...(created === undefined ? {} : { created }) }
       remember(one.envelope.id, now, outcome)
-      Deferred.doneUnsafe(one.done, Effect.succeed(outcome))
+      finish(one, Effect.succeed(outcome))
     }
   })
 
   /** What became of a commit that failed: claims again, which reads to the end, and looks whether the log moved. */
   const settle = Effect.fnUntraced(function*(error: CommitError, before: number) {
     claimed = undefined
+    // both are final: nothing was written
     if ("kind" in error && error.kind === "Conflict") return yield* new LeaderError({ kind: "Store", message: error.message })
+    if ("kind" in error && error.kind === "Fenced") return yield* new LeaderError({ kind: "NotLeader", message: error.message })
     const again = yield* Effect.result(store.claim(membership.self.session, shouldLead))
     if (again._tag === "Failure") return yield* new LeaderError({ kind: "Unknown", message: error.message })
     claimed = again.success
@@ -150,7 +161,7 @@ export const make = Effect.fnUntraced(function*(
     const all = pending
     pending = []
     const kind = error.kind === "Fenced" ? "NotLeader" : "Store"
-    for (const one of all) Deferred.doneUnsafe(one.done, Effect.fail(new LeaderError({ kind, message: error.message })))
+    for (const one of all) finish(one, Effect.fail(new LeaderError({ kind, message: error.message })))
   }
 
   const drain: Effect.Effect<void> = Effect.suspend(() => {
@@ -166,8 +177,12 @@ export const make = Effect.fnUntraced(function*(
       return yield* new LeaderError({ kind: "NotLeader", message: "this worker does not lead" })
     }
     const incarnation = envelope.command._tag === "PutConnector" ? yield* Identity.draw : ""
+    const same = underWay.get(envelope.id)
+    if (same !== undefined) return yield* Deferred.await(same.done)
     const done = Deferred.makeUnsafe<Outcome, LeaderError>()
-    pending.push({ envelope, incarnation, done })
+    const one = { envelope, incarnation, done }
+    underWay.set(envelope.id, one)
+    pending.push(one)
     if (!committing) {
       committing = true
       yield* Effect.forkIn(drain, scope)

@@ -24,6 +24,7 @@ import type * as Tick from "../Tick.ts"
 import * as View from "../View.ts"
 import type { Runtime } from "./runtime.ts"
 import { validate, type Validated } from "./validate.ts"
+import * as Warnings from "./warnings.ts"
 
 /** What the operations work on. */
 export interface Context {
@@ -81,7 +82,13 @@ export const operations = (context: Context): Herder["Service"] => {
       return found === undefined ? notFound(name) : Effect.succeed(found)
     })
   const info = (name: string) => read(name, (now) => View.info(now, name, typeOf))
-  const status = (name: string) => read(name, (now) => View.status(now, name, typeOf))
+  const warnings = Warnings.make(plugins, runtime.defaults)
+  const status = (name: string) =>
+    read(name, (now): Herder.ConnectorStatus | undefined => {
+      const shown = View.status(now, name, typeOf)
+      const config = ClusterState.connector(now.state, name)?.config
+      return shown === undefined ? undefined : { ...shown, warnings: config === undefined ? [] : warnings(config) }
+    })
   const send = (name: string, command: LeaderCommand): Effect.Effect<Outcome, HerderError> =>
     Effect.mapError(runtime.send(name, command), fromLeader(name))
 
@@ -125,7 +132,12 @@ export const operations = (context: Context): Herder["Service"] => {
   const patch = Effect.fnUntraced(function*(name: string, changes: Readonly<Record<string, string | null>>) {
     const state = yield* runtime.configStore.state
     const existing = ClusterState.connector(state, name)
-    if (existing === undefined) return yield* notFound(name)
+    if (existing === undefined) {
+      const reason = ClusterState.unreadable(state, name)
+      return yield* reason === undefined
+        ? notFound(name)
+        : fail(new StateConflict({ message: `${reason}; put its config again, or delete it` }))
+    }
     // without a prototype, so that any key is a key
     const merged: Record<string, string> = Object.assign(Object.create(null), existing.config)
     for (const [key, value] of Object.entries(changes)) {
@@ -164,14 +176,24 @@ export const operations = (context: Context): Herder["Service"] => {
       const waits = lane !== undefined && (lane.state === "Waiting" || lane.state === "Parked")
       return waits && matches(name) && (filter.class === undefined || lane.failure?.class === filter.class)
     })
-    yield* Effect.forEach(names, retry, { concurrency: "unbounded", discard: true })
-    return names
+    // one that is deleted, paused or stopped meanwhile is left out
+    const retried = yield* Effect.forEach(names, (name) =>
+      retry(name).pipe(
+        Effect.as([name]),
+        Effect.catchReasons("HerderError", {
+          ConnectorNotFound: () => Effect.succeed([]),
+          StateConflict: () => Effect.succeed([])
+        })
+      ), { concurrency: "unbounded" })
+    return retried.flat()
   })
   const retry = (name: string) => Effect.asVoid(send(name, { _tag: "RetryReconfiguration", name }))
 
   const tasks = (name: string) =>
     read(name, ({ state }): ReadonlyArray<Herder.TaskInfo> | undefined => {
-      if (ClusterState.connector(state, name) === undefined) return undefined
+      if (ClusterState.connector(state, name) === undefined) {
+        return ClusterState.unreadable(state, name) === undefined ? undefined : []
+      }
       const set = ClusterState.taskSet(state, name)
       return (set?.tasks ?? []).map((entry, task) => ({ task, config: { ...set?.config, ...flat(entry.config) } }))
     })

@@ -1,5 +1,6 @@
 /** The lanes: one per connector whose instance runs here; admitted when a slot is free (law 1). */
 import * as ClusterState from "@kelpie/core/ClusterState"
+import * as HashSet from "effect/HashSet"
 import * as Lane from "../Lane.ts"
 import type * as Plan from "../Plan.ts"
 import type * as World from "../World.ts"
@@ -27,7 +28,8 @@ const send = (draft: Draft, name: string, event: Lane.Event): void => {
   const [lane, commands] = Lane.machine.step(connector.lane, event, {
     now: draft.now,
     attempt: draft.world.attempts + 1,
-    policy
+    policy,
+    leader: draft.world.leader
   })
   if (lane === connector.lane) return
   draft.setConnector(name, { ...connector, lane })
@@ -156,7 +158,7 @@ const blocked = ({ laneKey, live }: World.ConnectorWorld): boolean =>
 
 /** Law 4: hangs wait behind hangs only, and not too many of them are left behind. */
 const hasRoom = ({ world: { orphans, settings: { limits }, slots } }: Draft, pool: "generate" | "generateSlow"): boolean =>
-  slots[pool] < limits[pool] && (pool === "generate" || orphans < limits.orphans)
+  slots[pool] < limits[pool] && (pool === "generate" || HashSet.size(orphans) < limits.orphans)
 
 /** Gives free slots to the lanes that wait for one, in order. */
 export const admit = (draft: Draft): void => {
@@ -203,8 +205,9 @@ export const message = (draft: Draft, message: LaneMessage): void => {
     if (connector.live?.attempt === message.attempt && message.stage !== "comparing") freeSlot(draft, name)
     return wanted ? send(draft, name, { _tag: "Advanced", stage: message.stage }) : undefined
   }
-  if (connector.live?.attempt === message.attempt) end(draft, name, message)
-  if (message._tag === "AttemptEnded" || !wanted) return
+  if (message._tag === "AttemptEnded") return returned(draft, name, message.attempt)
+  if (connector.live?.attempt === message.attempt && !connector.live.orphan) end(draft, name, message)
+  if (!wanted) return
   // who was interrupted by its lane is not wanted any more: this one was interrupted by somebody else
   const outcome = message.outcome._tag === "Interrupted" ? interrupted : message.outcome
   draft.setConnector(name, {
@@ -225,22 +228,23 @@ const freeSlot = (draft: Draft, name: string): void => {
 }
 
 /** The live attempt gives its slot back; it is over when its code has returned. */
-const end = (draft: Draft, name: string, message: Extract<LaneMessage, { _tag: "Settled" | "AttemptEnded" }>): void => {
+const end = (draft: Draft, name: string, { attempt, ended }: Extract<LaneMessage, { _tag: "Settled" }>): void => {
   freeSlot(draft, name)
   const connector = draft.connector(name)
-  const orphan = message._tag === "Settled" && !message.ended && connector.live !== undefined
-  draft.setConnector(name, {
-    ...connector,
-    live: orphan ? { ...connector.live, orphan } : undefined
-  })
-  if (message._tag === "AttemptEnded" || orphan) {
-    draft.world = { ...draft.world, orphans: draft.world.orphans + (orphan ? 1 : -1) }
-    draft.events.push({
-      _tag: "OrphanChanged",
-      at: draft.now,
-      connector: name,
-      label: "generating task configs",
-      ended: !orphan
-    })
-  }
+  if (connector.live === undefined) return
+  draft.setConnector(name, { ...connector, live: ended ? undefined : { ...connector.live, orphan: true } })
+  if (!ended) orphans(draft, name, HashSet.add(draft.world.orphans, attempt), false)
+}
+
+/** The code of an orphan has returned; its lane may have gone on without it, and its connector may be gone. */
+const returned = (draft: Draft, name: string, attempt: number): void => {
+  if (!HashSet.has(draft.world.orphans, attempt)) return
+  const connector = draft.connector(name)
+  if (connector.live?.attempt === attempt) draft.setConnector(name, { ...connector, live: undefined })
+  orphans(draft, name, HashSet.remove(draft.world.orphans, attempt), true)
+}
+
+const orphans = (draft: Draft, connector: string, orphans: HashSet.HashSet<number>, ended: boolean): void => {
+  draft.world = { ...draft.world, orphans }
+  draft.events.push({ _tag: "OrphanChanged", at: draft.now, connector, label: "generating task configs", ended })
 }

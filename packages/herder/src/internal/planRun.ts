@@ -153,10 +153,13 @@ export const message = (draft: Draft, message: RunMessage): void => {
   draft.dirty.add(item.connector)
   switch (message._tag) {
     case "RunStarted":
+      // its task may have failed before its start was told
+      if (state._tag !== "Starting") return
       set(draft, item, { ...entry, version: message.version })
       return send(draft, item, { _tag: "Started" }, run)
     case "RunFailed": {
-      if (state._tag === "Failed") return
+      // the end of one that stops is told by `RunStopped`
+      if (state._tag === "Failed" || state._tag === "Stopping") return
       const policy = policies(draft, item.connector)?.restart
       const restarts = policy === undefined ? [] : recentRestarts(draft, entry, policy.windowMillis)
       set(draft, item, { ...entry, restarts })

@@ -93,10 +93,10 @@ export const make = Effect.fnUntraced(function*(
   }
 
   const acquire = Effect.suspend(() => Scope.provide(definition["~sink"].task(context), scope))
-  const read = Effect.gen(function*() {
-    const batches = yield* persist(env, subscription.read(env.flow.maxPollRecords))
-    for (const group of neighbours(batches)) yield* Effect.flatMap(convert(group), handoff.offer)
-  })
+  const read = Effect.flatMap(
+    persist(env, subscription.read(env.flow.maxPollRecords)),
+    (batches) => Effect.forEach(neighbours(batches), (group) => Effect.flatMap(convert(group), handoff.offer), { discard: true })
+  )
 
   let reader: Fiber.Fiber<never, ConnectorError | StoreError> | undefined
   return {
@@ -137,16 +137,16 @@ const converter = (
   report: Report<Placed>
 ) => {
   const decode = schema === undefined ? undefined : Schema.decodeUnknownSync(schema)
-  return Effect.fnUntraced(function*(batches: ReadonlyArray<TopicLog.Batch>) {
+  return (batches: ReadonlyArray<TopicLog.Batch>): Effect.Effect<Ready, ConnectorError | StoreError> => {
     const records: Array<SinkRecord> = []
-    for (const batch of batches) {
+    const one = (batch: TopicLog.Batch) => {
       const { firstOffset, partition, topic } = batch
       const process = (from: number, to: number) => pipeline.fromLog(batch, from, to, decode, records)
-      yield* processAll(env.config.settings, pipeline.where, batch.records, process, (failed) =>
+      return processAll(env.config.settings, pipeline.where, batch.records, process, (failed) =>
         report({ ...failed, record: { topic, partition, offset: firstOffset + pipeline.where.index, record: failed.record } }))
     }
-    return { records, batches }
-  })
+    return Effect.as(Effect.forEach(batches, one, { discard: true }), { records, batches })
+  }
 }
 
 /** Puts batch after batch, and flushes and stores positions in their interval. */

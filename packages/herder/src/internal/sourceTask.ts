@@ -11,6 +11,7 @@ import type * as SourceConnector from "@kelpie/core/SourceConnector"
 import type { StoreError } from "@kelpie/core/StoreError"
 import type { TopicLog } from "@kelpie/core/TopicLog"
 import * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -25,6 +26,8 @@ import * as Handoff from "./handoff.ts"
 import * as Pipeline from "./pipeline.ts"
 import { persist, retrier, type Task, type TaskEnv } from "./taskEnv.ts"
 import { processAll } from "./tolerance.ts"
+
+type AnyBatch = SourceConnector.Batch<unknown, unknown>
 
 /** A batch, ready for the log. */
 interface Converted {
@@ -60,9 +63,15 @@ export const make = Effect.fnUntraced(function*(
 
   /** One life of the author's stream. */
   const produce = Effect.scoped(Effect.gen(function*() {
-    const pull = yield* Stream.toPull(definition["~source"].task(context as never))
+    const scope = yield* Effect.scope
+    // what the author's code needs is provided to all of this, so not once for every pull
+    const opened = Effect.suspend(() => {
+      const stream = definition["~source"].task(context as never) as Stream.Stream<AnyBatch, ConnectorError>
+      return Channel.toPullScoped(Stream.toChannel(stream), scope)
+    })
+    const pull = yield* contain(env.config.redact, opened)
     const operation = { _tag: "PollSource", connector: env.item.connector, task: env.item.task } as const
-    let pulled: Array<SourceConnector.Batch<unknown, unknown>> = []
+    let pulled: Array<AnyBatch> = []
     const poll = env.middleware(
       operation,
       Effect.map(contain(env.config.redact, pull), (batches) => {
@@ -74,7 +83,7 @@ export const make = Effect.fnUntraced(function*(
         return records
       })
     )
-    const pass = (batch: SourceConnector.Batch<unknown, unknown>) => Effect.flatMap(convert(batch), handoff.offer)
+    const pass = (batch: AnyBatch) => Effect.flatMap(convert(batch), handoff.offer)
     const step = poll.pipe(
       Effect.andThen(recovered),
       Effect.andThen(Effect.suspend(() => {
@@ -164,7 +173,7 @@ const decode = (codec: Schema.Codec<unknown, unknown>, value: unknown, what: str
 const encoder = (codec: Schema.Codec<unknown, unknown>, what: string): Encode => {
   const encode = Schema.encodeUnknownEffect(codec)
   return (value) =>
-    Effect.mapError(
+    Effect.mapErrorEager(
       encode(value),
       (error) => new PermanentError({ message: `the connector gave a ${what} that does not fit its schema: ${error.message}` })
     )
@@ -172,26 +181,31 @@ const encoder = (codec: Schema.Codec<unknown, unknown>, what: string): Encode =>
 
 /** A source partition as text; a source without partitions has one. */
 const partitionText = (codecs: Codecs, partition: unknown): Effect.Effect<string, PermanentError> =>
-  Effect.map(codecs.encodePartition(partition), (json) => canonical(json ?? {}))
+  Effect.mapEager(codecs.encodePartition(partition), (json) => canonical(json ?? {}))
 
 const storedOffset = (env: TaskEnv, codecs: Codecs, partition: unknown): Effect.Effect<Option.Option<unknown>, ConnectorError> =>
   Effect.gen(function*() {
     const text = yield* partitionText(codecs, partition)
     const [offset] = yield* persist(env, env.offsets.read(env.item.connector, [text]))
     if (offset === undefined) return Option.none()
-    return Option.some(yield* decode(codecs.offset, JSON.parse(offset), "offset"))
+    const json = yield* Effect.try({
+      try: (): unknown => JSON.parse(offset),
+      catch: () => new PermanentError({ message: "the stored offset does not fit the connector: it is not JSON" })
+    })
+    return Option.some(yield* decode(codecs.offset, json, "offset"))
   }).pipe(Effect.catchTag("StoreError", (error) => Effect.fail(new PermanentError({ message: error.message, cause: error }))))
 
 /** Transforms and converts the records of a batch. */
 const converter = (env: TaskEnv, pipeline: Pipeline.Pipeline, codecs: Codecs) => {
   const report = logReport<SourceRecord>(env, (record) => ({ topic: record.topic, partition: record.partition }))
-  return (batch: SourceConnector.Batch<unknown, unknown>): Effect.Effect<Converted, ConnectorError | StoreError> =>
+  return (batch: AnyBatch): Effect.Effect<Converted, ConnectorError | StoreError> =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const { ack, records } = batch
       const byTopic = new Map<string, Array<TopicLog.LogRecord>>()
       const process = (from: number, to: number) => pipeline.toLog(records, from, to, now, byTopic)
       const processed = processAll(env.config.settings, pipeline.where, records, process, report)
-      return Effect.map(Effect.andThen(processed, offsetEntry(codecs, batch)), (offset) => ({
+      const entry = Effect.flatMapEager(processed, () => offsetEntry(codecs, batch))
+      return Effect.mapEager(entry, (offset) => ({
         appends: Array.from(byTopic, ([topic, records]) => ({ topic, records })),
         offset,
         ack
@@ -202,12 +216,12 @@ const converter = (env: TaskEnv, pipeline: Pipeline.Pipeline, codecs: Codecs) =>
 /** What to store once the records of a batch are durable; `undefined` for nothing. */
 const offsetEntry = (
   codecs: Codecs,
-  batch: SourceConnector.Batch<unknown, unknown>
+  batch: AnyBatch
 ): Effect.Effect<OffsetStore.Entry | undefined, PermanentError> =>
-  Effect.flatMap(codecs.encodeOffset(batch.offset), (offset) =>
+  Effect.flatMapEager(codecs.encodeOffset(batch.offset), (offset) =>
     offset === undefined || offset === null
       ? Effect.undefined
-      : Effect.map(partitionText(codecs, batch.partition), (partition) => ({ partition, offset: JSON.stringify(offset) })))
+      : Effect.mapEager(partitionText(codecs, batch.partition), (partition) => ({ partition, offset: JSON.stringify(offset) })))
 
 /** Fewer records than these are copied to those before them: each append costs an entry of the log. */
 const small = 256

@@ -6,6 +6,7 @@ import type { StatusStore } from "@kelpie/core/StatusStore"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
 
 /** Takes statuses; never fails and never waits. */
 export interface StatusWriter {
@@ -22,8 +23,10 @@ export const make = Effect.fnUntraced(
     let waiting = new Map<string, StatusRecord | Item.Item>()
     const filled = Latch.makeUnsafe(false)
     let failures = 0
+    // one after the other: an older status must not be stored after a newer one
+    const lock = yield* Semaphore.make(1)
 
-    const write = Effect.suspend(() => {
+    const write = lock.withPermits(1)(Effect.suspend(() => {
       const batch = waiting
       waiting = new Map()
       filled.closeUnsafe()
@@ -37,9 +40,10 @@ export const make = Effect.fnUntraced(
         Effect.sync(() => {
           // what came meanwhile is newer
           waiting = new Map([...batch, ...waiting])
+          filled.openUnsafe()
         })
       ))
-    })
+    }))
     const step = Effect.matchEffect(Effect.andThen(filled.await, write), {
       onSuccess: () =>
         Effect.sync(() => {
@@ -49,8 +53,7 @@ export const make = Effect.fnUntraced(
         failures++
         const note = failures === 1 ? Effect.logWarning(`statuses cannot be stored: ${error.message}`) : Effect.void
         return note.pipe(
-          Effect.andThen(Effect.sleep(delays(failures) ?? 60_000)),
-          Effect.andThen(Effect.sync(() => filled.openUnsafe()))
+          Effect.andThen(Effect.sleep(delays(failures) ?? 60_000))
         )
       }
     })
@@ -61,7 +64,7 @@ export const make = Effect.fnUntraced(
         for (const item of removed) waiting.set(Item.key(item), item)
         if (waiting.size > 0) filled.openUnsafe()
       },
-      flush: Effect.ignore(Effect.suspend(() => waiting.size === 0 ? Effect.void : write))
+      flush: Effect.ignore(write)
     }
   }
 )

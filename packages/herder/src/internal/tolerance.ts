@@ -37,7 +37,8 @@ const retryDelay = (attempt: number, max: number): Effect.Effect<number> => {
 
 /**
  * Runs `process` over the records of a batch, in order: from one place up to another. It notes in `where` at which record
- * it is, and throws to refuse that one; then that one alone is tried again or given up, and it goes on behind it.
+ * it is, and throws to refuse that one; then that one alone is tried again or given up, and it goes on behind it. It runs
+ * at once, not when the effect does: a batch without failures costs no step.
  */
 export const processAll = <A>(
   settings: Settings,
@@ -46,21 +47,20 @@ export const processAll = <A>(
   process: (from: number, to: number) => void,
   report: Report<A>
 ): Effect.Effect<void, ConnectorError | StoreError> => {
-  const from = (start: number): Effect.Effect<void, ConnectorError | StoreError> =>
-    Effect.suspend(() => {
-      try {
-        process(start, records.length)
-        return Effect.void
-      } catch (error) {
-        const at = where.index
-        const record = records[at]
-        if (record === undefined) return Effect.die(error)
-        return Effect.andThen(
-          failed(settings, where, { record, error }, () => process(at, at + 1), report),
-          from(at + 1)
-        )
-      }
-    })
+  const from = (start: number): Effect.Effect<void, ConnectorError | StoreError> => {
+    try {
+      process(start, records.length)
+      return Effect.void
+    } catch (error) {
+      const at = where.index
+      const record = records[at]
+      if (record === undefined) return Effect.die(error)
+      return Effect.flatMap(
+        failed(settings, where, { record, error }, () => process(at, at + 1), report),
+        () => from(at + 1)
+      )
+    }
+  }
   return from(0)
 }
 

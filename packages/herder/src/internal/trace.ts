@@ -19,13 +19,18 @@ const maxLength = 16_384
 
 const text = (error: unknown): string => error instanceof Error ? error.message : String(error)
 
+/** Causes that are told, at most: they may lead in a circle. */
+const maxCauses = 10
+
 /** The message, the frames and the causes of an error. */
-export const stackOf = (error: unknown): string => {
+export const stackOf = (error: unknown): string => stack(error, maxCauses)
+
+const stack = (error: unknown, causes: number): string => {
   if (!(error instanceof Error)) return String(error)
   const name = "_tag" in error && typeof error._tag === "string" ? error._tag : error.name
   const head = `${name}: ${error.message}`
   const frames = (error.stack ?? "").split("\n").filter((line) => line.trimStart().startsWith("at ")).slice(0, 20)
-  const cause = error.cause === undefined ? [] : [`Caused by: ${stackOf(error.cause)}`]
+  const cause = error.cause === undefined || causes === 0 ? [] : [`Caused by: ${stack(error.cause, causes - 1)}`]
   return [head, ...frames, ...cause].join("\n")
 }
 

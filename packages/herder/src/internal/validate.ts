@@ -53,13 +53,18 @@ export const validate = Effect.fnUntraced(function*(
   const { resolved, secrets, unresolved } = yield* resolve(context, raw)
   const checked = Validation.validate(context.plugins, context.defaults, { raw, resolved, unresolved })
   if (Result.isFailure(checked)) return yield* checked.failure
-  const { connector, infos, problems, warnings } = checked.success
+  // `infos` is made when it is asked for
+  const { connector, problems, warnings } = checked.success
   const own = connector.kind === "source" ? connector["~source"].validate : connector["~sink"].validate
+  if (problems.length > 0 || own === undefined) return checked.success
   const values = ConfigKey.decode(connector.fields, resolved, { raw, unresolved })
-  if (problems.length > 0 || own === undefined || Result.isFailure(values)) return { infos, problems, warnings }
+  if (Result.isFailure(values)) return checked.success
   const redact = Redaction.make([], secrets)
-  const found = yield* ownProblems(context, slots, connector.name, raw["name"] ?? "", own(values.success as never), redact)
+  // a check that throws before it gives an effect is a defect of it too
+  const check = Effect.suspend(() => own(values.success as never))
+  const found = yield* ownProblems(context, slots, connector.name, raw["name"] ?? "", check, redact)
   const more = "problems" in found ? Validation.problemsOf(connector.fields, found.problems) : [found]
+  const { infos } = checked.success
   return { infos: Validation.withProblems(infos, more), problems: more, warnings }
 })
 

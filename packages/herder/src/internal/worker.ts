@@ -147,7 +147,8 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
         }
         yield* runtime.middleware(
           { _tag: "StartConnector", connector, revision },
-          Effect.map(contain(config.redact, runtime.plugins.provide(inScope(begun(context)))), (started) => {
+          // suspended: what it throws before it gives an effect is contained too
+          Effect.map(contain(config.redact, runtime.plugins.provide(inScope(Effect.suspend(() => begun(context))))), (started) => {
             taskConfigs = started.taskConfigs
           })
         )

@@ -2,6 +2,10 @@
 import type { Herder } from "@kelpie/herder/Herder"
 import type * as ConnectApi from "../ConnectApi.ts"
 
+/** Keys that nobody reads, told when there are any. */
+export const warned = (warnings: Herder.Written["warnings"]): { readonly warnings?: Herder.Written["warnings"] } =>
+  warnings.length === 0 ? {} : { warnings }
+
 /** A connector. */
 export const info = (
   connector: Herder.ConnectorInfo,
@@ -12,7 +16,7 @@ export const info = (
   tasks: connector.tasks.map((task) => ({ connector: connector.name, task })),
   type: connector.type,
   revision: { stored: connector.revision, applied: connector.appliedRevision ?? null },
-  ...(warnings.length === 0 ? {} : { warnings })
+  ...warned(warnings)
 })
 
 /** A FAILED item has a trace always, for watchers read it unasked. */
@@ -48,5 +52,6 @@ export const status = (connector: Herder.ConnectorStatus): ConnectApi.ConnectorS
     requested: connector.taskCounts.requested,
     generated: connector.taskCounts.generated ?? null,
     running: connector.taskCounts.running
-  }
+  },
+  ...warned(connector.warnings)
 })

@@ -31,7 +31,9 @@ export const dispatch = (settings: Settings) => {
     const endpoint = match.path.methods.get(request.method === "HEAD" ? "GET" : request.method)
     if (endpoint === undefined) return yield* methodNotAllowed(match.path)
     if (!accepts(request.headers["accept"], endpoint.produces)) return yield* notAcceptable(endpoint.produces)
-    const body = endpoint.takesBody ? yield* jsonBody.read(request, settings.maxBodyBytes) : undefined
+    const body = endpoint.body === "ignored"
+      ? undefined
+      : yield* jsonBody.read(request, settings.maxBodyBytes, endpoint.body)
     return yield* run(endpoint.route, match.params, query, body)
   })
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<

@@ -7,7 +7,7 @@ import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isJson } from "./negotiation.ts"
 import { Refusal } from "./refusal.ts"
 
-/** The body of the request that is handled, parsed. */
+/** The body of the request that is handled, parsed; `undefined` when there is none. */
 export const JsonBody = Context.Reference<unknown>("@kelpie/rest/internal/JsonBody", { defaultValue: () => undefined })
 
 const decoder = new TextDecoder("utf-8", { fatal: true })
@@ -32,7 +32,11 @@ const malformed = (cause: unknown) => {
 }
 
 /** The value of a body. An empty one is refused before its type is looked at, for clients send both or neither. */
-export const read = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, limit: number) {
+export const read = Effect.fnUntraced(function*(
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number,
+  need: "optional" | "required"
+) {
   const { headers } = request
   if (Number(headers["content-length"]) > limit) return yield* tooLarge(limit)
   const bytes = yield* request.arrayBuffer.pipe(
@@ -44,6 +48,7 @@ export const read = Effect.fnUntraced(function*(request: HttpServerRequest.HttpS
     )
   )
   if (bytes.byteLength === 0) {
+    if (need === "optional") return undefined
     return yield* new Refusal({ status: 400, message: "The body is empty: expected a JSON object" })
   }
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity"

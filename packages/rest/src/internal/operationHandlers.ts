@@ -4,9 +4,10 @@ import type { HerderError } from "@kelpie/herder/HerderError"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { ConnectApi } from "../ConnectApi.ts"
-import * as RestError from "../RestError.ts"
 import * as Answer from "./answer.ts"
 import { fromHerder } from "./failure.ts"
+import { JsonBody } from "./jsonBody.ts"
+import * as retryBody from "./retryBody.ts"
 
 /** Connect's text for pause, resume and stop. */
 const unknownConnector = fromHerder((name) => `Unknown connector ${name}`)
@@ -38,22 +39,24 @@ export const layer = HttpApiBuilder.group(
       retry: ({ params }) => changeLane(herder, params.connector, herder.retry),
       park: ({ params }) => changeLane(herder, params.connector, herder.park),
       unpark: ({ params }) => changeLane(herder, params.connector, herder.unpark)
-    })
+    }).handleRaw(
+      "retryAll",
+      Effect.fnUntraced(function*() {
+        const filter = yield* retryBody.read(yield* JsonBody)
+        return { retried: yield* Effect.mapError(herder.retryAll(filter), fromHerder()) }
+      })
+    )
   })
 )
 
-/** Only a connector that is meant to run has a lane to change. */
-const changeLane = Effect.fnUntraced(function*(
+/** The answer to a change of a lane is the lane; the leader refuses it for a connector that is not meant to run. */
+const changeLane = (
   herder: Herder["Service"],
   name: string,
   change: (name: string) => Effect.Effect<void, HerderError>
-) {
-  const { target } = yield* Effect.mapError(herder.info(name), fromHerder())
-  if (target !== "STARTED") {
-    return yield* new RestError.Conflict({
-      message: `Connector ${name} is ${target}: it has no reconfiguration to change until it is resumed`
-    })
-  }
-  yield* Effect.mapError(change(name), fromHerder())
-  return (yield* Effect.mapError(herder.status(name), fromHerder())).reconfiguration
-})
+) =>
+  change(name).pipe(
+    Effect.andThen(herder.status(name)),
+    Effect.map((status) => status.reconfiguration),
+    Effect.mapError(fromHerder())
+  )

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import { ConnectApi } from "../ConnectApi.ts"
 import * as RestError from "../RestError.ts"
+import * as Answer from "./answer.ts"
 import * as configBody from "./configBody.ts"
 import { fromHerder } from "./failure.ts"
 import { JsonBody } from "./jsonBody.ts"
@@ -63,8 +64,8 @@ export const layer = HttpApiBuilder.group(
       Effect.fnUntraced(function*({ params }) {
         const config = yield* configBody.config(yield* JsonBody)
         yield* sameClass(yield* herder.plugins, params.plugin, config["connector.class"] ?? "")
-        const { infos } = yield* Effect.mapError(herder.validate(config), fromHerder())
-        return infos
+        const { infos, warnings } = yield* Effect.mapError(herder.validate(config), fromHerder())
+        return { ...infos, ...Answer.warned(warnings) }
       })
     )
   })

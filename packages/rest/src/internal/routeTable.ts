@@ -5,7 +5,7 @@ import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
-import { ConnectApi, Produces } from "../ConnectApi.ts"
+import { BodyOptional, ConnectApi, Produces } from "../ConnectApi.ts"
 import * as Connectors from "./connectorHandlers.ts"
 import * as Operations from "./operationHandlers.ts"
 import * as Plugins from "./pluginHandlers.ts"
@@ -15,8 +15,8 @@ import * as Worker from "./workerHandlers.ts"
 export interface Endpoint {
   readonly route: HttpRouter.Route<unknown, HttpRouter.Provided>
   readonly produces: string
-  /** Whether a body is read; else it is ignored, whatever it is. */
-  readonly takesBody: boolean
+  /** Whether a body is read, and may be left out; one that is ignored may be anything. */
+  readonly body: "ignored" | "optional" | "required"
 }
 
 /** A path: its methods, in the order of the contract. */
@@ -69,7 +69,11 @@ const byPath = (routes: ReadonlyMap<string, Endpoint["route"]>): ReadonlyArray<P
       path.methods.set(endpoint.method, {
         route,
         produces: Context.get(endpoint.annotations, Produces),
-        takesBody: endpoint.payload.size > 0
+        body: endpoint.payload.size === 0
+          ? "ignored"
+          : Context.get(endpoint.annotations, BodyOptional)
+          ? "optional"
+          : "required"
       })
     }
   }

@@ -18,7 +18,7 @@ export const tasks: Theme = {
       eventually: true,
       body: {
         tasks: [{ state: "RUNNING" }, { state: "RUNNING" }],
-        taskCounts: { requested: 2, generated: 2, running: 2 }
+        task_counts: { requested: 2, generated: 2, running: 2 }
       }
     },
     {

@@ -1,9 +1,9 @@
 /** What laws are written with: effects that fail with a text that says what was expected and what was there. */
 import { StoreError } from "@kelpie/core/StoreError"
+import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Cause from "effect/Cause"
 
 /** A law does not hold. */
 export class Mismatch extends Data.TaggedError("Mismatch")<{ readonly message: string }> {}
@@ -11,10 +11,14 @@ export class Mismatch extends Data.TaggedError("Mismatch")<{ readonly message: s
 /** A text that is equal for equal values: members sorted, bytes as numbers. */
 export const show = (value: unknown): string => {
   if (value instanceof Uint8Array) return `bytes[${value.join(" ")}]`
+  if (value instanceof Date) return `date ${value.getTime()}`
+  if (value instanceof Map) return `map${show([...value])}`
   if (Array.isArray(value)) return `[${value.map(show).join(", ")}]`
   if (typeof value === "object" && value !== null) {
     const members = Object.entries(value).filter(([, member]) => member !== undefined)
-    return `{ ${members.sort(([a], [b]) => a < b ? -1 : 1).map(([key, member]) => `${key}: ${show(member)}`).join(", ")} }`
+    return `{ ${
+      members.sort(([a], [b]) => a < b ? -1 : 1).map(([key, member]) => `${key}: ${show(member)}`).join(", ")
+    } }`
   }
   return typeof value === "string" ? JSON.stringify(value) : String(value)
 }

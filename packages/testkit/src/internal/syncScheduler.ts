@@ -55,7 +55,9 @@ export class SyncScheduler implements Scheduler.Scheduler {
     try {
       let ran = 0
       for (let task = this.#queue.next(); task !== undefined; task = this.#queue.next()) {
-        if (ran++ >= maxTasks) throw new Error(`stopped after ${maxTasks} turns: fibers hand over to each other for ever`)
+        if (ran++ >= maxTasks) {
+          throw new Error(`stopped after ${maxTasks} turns: fibers hand over to each other for ever`)
+        }
         task()
       }
     } finally {

@@ -9,8 +9,10 @@ export const untilTrue = Effect.fnUntraced(function*<E, R>(
   look: Effect.Effect<boolean, E, R>,
   within: Duration.Input = "10 seconds"
 ): Effect.fn.Return<void, E | Mismatch, R> {
-  const again: Effect.Effect<boolean, E, R> = Effect.flatMap(look, (holds) =>
-    holds ? Effect.succeed(true) : Effect.andThen(Effect.sleep(20), again))
+  const again: Effect.Effect<boolean, E, R> = Effect.flatMap(
+    look,
+    (holds) => holds ? Effect.succeed(true) : Effect.andThen(Effect.sleep(20), again)
+  )
   const seen = yield* Effect.timeoutOption(again, within)
   yield* isTrue(text, seen._tag === "Some")
 })
