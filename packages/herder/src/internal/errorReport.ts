@@ -5,6 +5,7 @@ import type { TopicLog } from "@kelpie/core/TopicLog"
 import * as Effect from "effect/Effect"
 import { persist, type TaskEnv } from "./taskEnv.ts"
 import type { FailedRecord, Report } from "./tolerance.ts"
+import { stackOf } from "./trace.ts"
 
 /** A record of the log with its place. */
 export interface Placed {
@@ -15,7 +16,11 @@ export interface Placed {
 }
 
 const text = (error: unknown): string => error instanceof Error ? error.message : String(error)
-const nameOf = (error: unknown): string => error instanceof Error ? error.name : typeof error
+/** A tagged error by its tag: its name holds the path of its module. */
+const nameOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return typeof error
+  return "_tag" in error && typeof error._tag === "string" ? error._tag : error.name
+}
 
 /** Writes one line per failed record when `errors.log.enable` is set. */
 export const logReport = <A>(env: TaskEnv, describe: (record: A) => Record<string, unknown>): Report<A> => (failed) => {
@@ -49,7 +54,6 @@ const contextHeaders = (
   { error, plugin, record, stage }: FailedRecord<Placed>
 ): ReadonlyArray<readonly [string, Uint8Array]> => {
   const { redact } = env.config
-  const stack = error instanceof Error ? error.stack ?? error.message : text(error)
   const values: ReadonlyArray<readonly [string, string]> = [
     ["topic", record.topic],
     ["partition", `${record.partition}`],
@@ -60,7 +64,7 @@ const contextHeaders = (
     ["class.name", plugin],
     ["exception.class.name", nameOf(error)],
     ["exception.message", redact(text(error))],
-    ["exception.stacktrace", redact(stack)]
+    ["exception.stacktrace", redact(stackOf(error))]
   ]
   return values.map(([name, value]) => [`__connect.errors.${name}`, encoder.encode(value)])
 }

@@ -2,6 +2,7 @@
 import * as ConfigKey from "@kelpie/core/ConfigKey"
 import { type ConnectorError, PermanentError } from "@kelpie/core/ConnectorError"
 import * as ConnectorKeys from "@kelpie/core/ConnectorKeys"
+import type * as Plugin from "@kelpie/core/Plugin"
 import type { ConnectorConfig } from "@kelpie/core/Plugin"
 import type { Connector, Plugins } from "@kelpie/core/Plugins"
 import * as Effect from "effect/Effect"
@@ -25,11 +26,31 @@ const invalid = (problems: ReadonlyArray<ConfigKey.KeyProblem>): PermanentError 
   new PermanentError({ message: problems.flatMap((problem) => problem.errors).join("\n") })
 
 /** The texts of all password keys of a config. */
-const passwords = (fields: ConfigKey.Fields, config: ConnectorConfig): ReadonlyArray<string> =>
+export const passwords = (fields: ConfigKey.Fields, config: ConnectorConfig): ReadonlyArray<string> =>
   Object.values(fields).flatMap((key) => {
     const text = key.kind === "PASSWORD" && Object.hasOwn(config, key.name) ? config[key.name] : undefined
     return text === undefined ? [] : [text]
   })
+
+/** The password keys of the transforms, predicates and converters that a config names: their failures are told too. */
+const passwordsOfOthers = (plugins: Plugins["Service"], settings: ConnectorKeys.ConnectorSettings): ReadonlyArray<string> => {
+  const { converters: { header, key, value }, predicates, transforms } = settings
+  const of = (kinds: ReadonlyArray<Plugin.Kind>, named: ReadonlyArray<ConnectorKeys.PluginSettings | undefined>) =>
+    named.flatMap((one) =>
+      one === undefined ? [] : kinds.flatMap((kind) =>
+        Option.match(plugins.find(kind, one.type), {
+          onNone: () => [],
+          onSome: (found) => passwords(found.fields, one.config)
+        })
+      )
+    )
+  return [
+    ...of(["transform"], transforms),
+    ...of(["predicate"], predicates),
+    ...of(["converter"], [key, value]),
+    ...of(["header_converter", "converter"], [header])
+  ]
+}
 
 /** Resolves and decodes. What is wrong with the config is permanent; a variable that cannot be resolved is not. */
 export const resolve = Effect.fnUntraced(function*(
@@ -55,6 +76,9 @@ export const resolve = Effect.fnUntraced(function*(
     config,
     values: values.success,
     settings: settings.success,
-    redact: Redaction.make(passwords(definition.value.fields, config), secrets)
+    redact: Redaction.make(
+      [...passwords(definition.value.fields, config), ...passwordsOfOthers(plugins, settings.success)],
+      secrets
+    )
   }
 })

@@ -12,6 +12,7 @@ import * as Result from "effect/Result"
 import type * as Semaphore from "effect/Semaphore"
 import { contain } from "./contained.ts"
 import * as Redaction from "./redaction.ts"
+import { passwords } from "./resolved.ts"
 import type { Runtime } from "./runtime.ts"
 import { describe } from "./trace.ts"
 
@@ -59,7 +60,7 @@ export const validate = Effect.fnUntraced(function*(
   if (problems.length > 0 || own === undefined) return checked.success
   const values = ConfigKey.decode(connector.fields, resolved, { raw, unresolved })
   if (Result.isFailure(values)) return checked.success
-  const redact = Redaction.make([], secrets)
+  const redact = Redaction.make(passwords(connector.fields, resolved), secrets)
   // a check that throws before it gives an effect is a defect of it too
   const check = Effect.suspend(() => own(values.success as never))
   const found = yield* ownProblems(context, slots, connector.name, raw["name"] ?? "", check, redact)
