@@ -61,14 +61,14 @@ it("the commands of README.md copy a file through a worker", () =>
     const commands = Snippets.blocks(readme).find(({ info }) => info === "sh run=worker")
     assert.isDefined(commands)
     const port = await Processes.freePort()
-    const script = commands.text.replaceAll("localhost:8083", `127.0.0.1:${port}`).replaceAll("/tmp/", `${cwd}/`)
+    const script = commands.text.replaceAll("localhost:8083", `127.0.0.1:${port}`)
     const main = path.join(root, "examples", "worker", "src", "main.ts")
     const worker = Processes.start(process.execPath, [main, "--port", `${port}`, "--data-dir", "./data"], { cwd })
     const watch = new AbortController()
     try {
       await Processes.said(worker, /listens on/)
       // the copy is made while it is watched, so that nothing has to be waited for by time
-      const copied = waitForFile(cwd, "lines-copy.txt", "one\ntwo\n", watch.signal)
+      const copied = waitForFile(path.join(cwd, "data"), "lines-copy.txt", "one\ntwo\n", watch.signal)
       const { code, errors, output } = await Processes.ended(Processes.start("sh", ["-ec", script], { cwd }))
       assert.strictEqual(code, 0, errors + output)
       await copied

@@ -1,6 +1,6 @@
 /**
- * The real clock, but for jumps: a jump moves it forward, and whoever slept until a moment before the new one wakes at
- * once. Between jumps it runs as time does.
+ * A clock that stands still until it is moved: a jump moves it forward, and whoever slept until a moment before the new
+ * one wakes at once. From `start` on it runs as time does.
  */
 import { Clock, Duration, Effect, Layer } from "effect"
 
@@ -15,32 +15,47 @@ const longest = 2 ** 31 - 1
 
 /** A clock that can be moved forward. */
 export class JumpClock implements Clock.Clock {
-  #ahead = 0
+  /** The time while it stands; what it is ahead of the real one while it runs. */
+  #at = performance.timeOrigin
+  #runs = false
   readonly #sleepers = new Set<Sleeper>()
 
   #wait(sleeper: Sleeper): void {
     const left = sleeper.until - this.now()
     if (left <= 0) {
       this.#sleepers.delete(sleeper)
-      return sleeper.wake()
-    }
-    sleeper.timer = setTimeout(() => this.#wait(sleeper), Math.min(Math.ceil(left), longest))
+      sleeper.wake()
+    } else if (this.#runs) sleeper.timer = setTimeout(() => this.#wait(sleeper), Math.min(Math.ceil(left), longest))
   }
 
   /** Milliseconds. */
   now(): number {
-    return performance.timeOrigin + performance.now() + this.#ahead
+    return this.#runs ? performance.now() + this.#at : this.#at
   }
 
   /** Moves the clock forward; the first to sleep until a moment wakes first. */
   jump(millis: number): void {
-    this.#ahead += millis
-    const now = this.now()
-    const due = [...this.#sleepers].filter(({ until }) => until <= now).sort((a, b) => a.until - b.until)
-    for (const sleeper of this.#sleepers) clearTimeout(sleeper.timer)
-    for (const sleeper of due) this.#sleepers.delete(sleeper)
-    for (const sleeper of this.#sleepers) this.#wait(sleeper)
-    for (const sleeper of due) sleeper.wake()
+    this.#at += millis
+    for (const sleeper of [...this.#sleepers].sort((a, b) => a.until - b.until)) {
+      clearTimeout(sleeper.timer)
+      this.#wait(sleeper)
+    }
+  }
+
+  /** Lets it run. */
+  start(): void {
+    if (this.#runs) return
+    this.#at -= performance.now()
+    this.#runs = true
+    this.jump(0)
+  }
+
+  /** Lets it stand. */
+  stop(): void {
+    if (!this.#runs) return
+    this.#at += performance.now()
+    this.#runs = false
+    for (const { timer } of this.#sleepers) clearTimeout(timer)
   }
 
   currentTimeMillisUnsafe(): number {

@@ -86,7 +86,7 @@ describe("a dead letter", () => {
         ["__connect.errors.task.id", "2"],
         ["__connect.errors.stage", "VALUE_CONVERTER"],
         ["__connect.errors.class.name", "JsonConverter"],
-        ["__connect.errors.exception.class.name", "@kelpie/core/TransientError"],
+        ["__connect.errors.exception.class.name", "TransientError"],
         ["__connect.errors.exception.message", "login with [hidden] failed"]
       ])
       assert.strictEqual(context.length, 10)

@@ -27,9 +27,9 @@ import type { ScriptedLeader } from "./ScriptedLeader.ts"
 import * as TestExecutor from "./TestExecutor.ts"
 import * as Timeline from "./Timeline.ts"
 
-/** What to build. */
-export interface Options {
-  readonly plugins: ReadonlyArray<Plugin.Plugin<never>>
+/** What to build. `R` is what the plugins need from their host: provide it to `make`. */
+export interface Options<out R = never> {
+  readonly plugins: ReadonlyArray<Plugin.Plugin<R>>
   /** Somebody else leads, by this script; left out: this worker leads. */
   readonly leader?: ScriptedLeader | undefined
   /** Left out: memory. */
@@ -76,7 +76,9 @@ const memberships = (leader: string) => ({
 })
 
 /** Builds a harness; the scope stops it. */
-export const make = Effect.fnUntraced(function*(options: Options): Effect.fn.Return<Harness, never, Scope.Scope> {
+export const make = Effect.fnUntraced(function*<R = never>(
+  options: Options<R>
+): Effect.fn.Return<Harness, never, R | Scope.Scope> {
   const scope = yield* Effect.scope
   const { leader: scripted, settings = Layer.empty, stores = Stores.layerMemory } = options
   const membership = memberships(scripted === undefined ? self.session : other.session)

@@ -174,7 +174,7 @@ const observe = (
 const nameOf = (fiber: Fiber.Fiber<unknown, unknown> | undefined): string => {
   const names: Array<string> = []
   for (let frame = fiber?.cache.stackFrame; frame !== undefined && names.length < 3; frame = frame.parent) {
-    names.push(frame.name)
+    if (!frame.name.endsWith("(definition)")) names.push(frame.name)
   }
   return names.length === 0 ? "without a name" : names.join(" in ")
 }

@@ -198,7 +198,9 @@ const stopping = <W>({ law, subjectOf, suite }: Bench<W>): ReadonlyArray<Contrac
       yield* Session.use(subject, { start: 2 }, ({ put }) =>
         Effect.gen(function*() {
           const numbers = Array.from({ length: 200 }, (_, n) => n)
-          const putting = yield* Effect.forkChild(Effect.forever(put(...numbers)), { startImmediately: true })
+          // a sink that never waits lets others run in the pause
+          const again = Effect.andThen(put(...numbers), Effect.sleep(1))
+          const putting = yield* Effect.forkChild(Effect.forever(again), { startImmediately: true })
           yield* Effect.sleep(settleMillis)
           yield* Hosted.within("a put that is interrupted", subject.stopWithin, Fiber.interrupt(putting))
         }))

@@ -1,5 +1,5 @@
 /** A feed and a shelf in memory, and a source and a sink for them that keep their contracts: what the broken ones differ from. */
-import { ConfigKey, PermanentError, SinkConnector, type SinkRecord, SourceConnector, TaskSplit, TransientError } from "@kelpie/core"
+import { ConfigKey, type ConnectorError, PermanentError, SinkConnector, type SinkRecord, SourceConnector, TaskSplit, TransientError } from "@kelpie/core"
 import { Leaks, SinkContract, SourceContract } from "@kelpie/testkit"
 import { Context, Effect, Latch, Layer, Option, Redacted, Schema, Stream } from "effect"
 
@@ -137,16 +137,14 @@ export const sink = {
   version: "1.0.0",
   config,
   value: Schema.Int,
-  task: Effect.fnUntraced(function*({ config, report, task }: SinkContext) {
-    const world = yield* connect(config, `task ${task}`)
-    return { put: putOn(world, report) }
-  })
+  task: ({ config, report, task }: SinkContext) =>
+    Effect.map(connect(config, `task ${task}`), (world): SinkConnector.Task<number> => ({ put: putOn(world, report) }))
 }
 export type SinkContext = SinkConnector.TaskContext<typeof config> & SinkConnector.ReportContext<number>
 
 /** Puts numbers on the shelf; a number below zero does not fit there. */
 export const putOn = (world: World, report: SinkContext["report"]) =>
-  Effect.fnUntraced(function*(records: ReadonlyArray<SinkRecord<number>>) {
+  Effect.fnUntraced(function*(records: ReadonlyArray<SinkRecord<number>>): Effect.fn.Return<void, ConnectorError> {
     if (world.isDown) return yield* new TransientError({ message: "the shelf is down" })
     for (const record of records) {
       if (record.value >= 0) world.shelf.push(record.value)

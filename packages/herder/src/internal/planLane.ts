@@ -1,5 +1,6 @@
 /** The lanes: one per connector whose instance runs here; admitted when a slot is free (law 1). */
 import * as ClusterState from "@kelpie/core/ClusterState"
+import * as Item from "@kelpie/core/Item"
 import * as HashSet from "effect/HashSet"
 import * as Lane from "../Lane.ts"
 import type * as Plan from "../Plan.ts"
@@ -210,12 +211,22 @@ export const message = (draft: Draft, message: LaneMessage): void => {
   if (!wanted) return
   // who was interrupted by its lane is not wanted any more: this one was interrupted by somebody else
   const outcome = message.outcome._tag === "Interrupted" ? interrupted : message.outcome
+  // law 3: a refusal as stale is no failure when this round renews or cancels the lane anyway
+  if (outcome._tag === "Failed" && isOutdated(draft, name)) return
   draft.setConnector(name, {
     ...draft.connector(name),
     slow: outcome._tag === "Failed" && outcome.failure.class === "timed-out",
     ...(outcome._tag === "Succeeded" && message.generated !== undefined ? { generated: message.generated } : {})
   })
   send(draft, name, outcome)
+}
+
+/** Whether the log has moved on from the config and the owner that the instance belongs to. */
+const isOutdated = (draft: Draft, name: string): boolean => {
+  const { state } = draft.world
+  const asked = ClusterState.connector(state, name)
+  const present = `${ClusterState.token(state, Item.connector(name))}/${asked?.revision}`
+  return asked?.target !== "STARTED" || draft.connector(name).connector.identity !== present
 }
 
 const freeSlot = (draft: Draft, name: string): void => {

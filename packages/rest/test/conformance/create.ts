@@ -1,10 +1,14 @@
-import { absent, aList, aString, del, exactly, get, including, post, scripted, type Theme } from "./Theme.ts"
+import { absent, aList, aString, del, exactly, get, including, post, put, scripted, type Theme } from "./Theme.ts"
 
 const invalid = (error: string): RegExp =>
   new RegExp(`^Connector configuration is invalid and contains the following 1 error\\(s\\):\\n${error}`)
 const create = (name: unknown, more: Readonly<Record<string, unknown>> = {}, config: unknown = scripted()) =>
   post("/connectors", { name, config, ...more })
 const config = scripted({ name: "cr-a" })
+const misspelt = exactly([
+  { key: "topik", message: "topik is not read by anybody; did you mean topic?" },
+  { key: "task.max", message: "task.max is not read by anybody; did you mean tasks.max?" }
+])
 
 /** Texts and null only, for clients read it as a map of them. */
 const textsWith = (expected: Readonly<Record<string, string>>) => (value: unknown): boolean =>
@@ -28,7 +32,8 @@ export const creation: Theme = {
     "42",
     "cr-dup",
     "cr-alias",
-    "cr-num"
+    "cr-num",
+    "cr-warn"
   ],
   steps: [
     {
@@ -312,6 +317,37 @@ export const creation: Theme = {
         config: exactly({ "connector.class": "Scripted", "tasks.max": "1", extra: "true", name: "cr-num" }),
         warnings: [{ key: "extra", message: aString }]
       }
+    },
+    {
+      name: "an unknown key that looks like a known one",
+      request: create("cr-warn", {}, scripted({ topik: "t", "task.max": "2" })),
+      status: 201,
+      body: { warnings: misspelt }
+    },
+    {
+      name: "its status says so too",
+      request: get("/connectors/cr-warn/status"),
+      status: 200,
+      body: { warnings: misspelt }
+    },
+    {
+      name: "and is as healthy as any other",
+      request: get("/connectors/cr-warn/status"),
+      status: 200,
+      eventually: true,
+      body: { health: "healthy", conditions: exactly([]) }
+    },
+    {
+      name: "a better config",
+      request: put("/connectors/cr-warn/config", scripted()),
+      status: 200,
+      body: { warnings: absent }
+    },
+    {
+      name: "is not warned about any more",
+      request: get("/connectors/cr-warn/status"),
+      status: 200,
+      body: { warnings: absent }
     },
     {
       name: "of a key that stands twice the last counts",

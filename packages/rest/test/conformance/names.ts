@@ -1,4 +1,4 @@
-import { absent, exactly, get, including, patch, post, put, scripted, type Step, type Theme } from "./Theme.ts"
+import { absent, del, exactly, get, including, patch, post, put, scripted, type Step, type Theme } from "./Theme.ts"
 
 /** What Connect creates and then cannot reach, or only by luck. */
 const names = [
@@ -53,6 +53,31 @@ const stepsOf = (name: string): ReadonlyArray<Step> => {
   ]
 }
 
+/** Refused where it is made, by any way, and nowhere a fault. */
+const unreachable = (name: string): ReadonlyArray<Step> => {
+  const path = `/connectors/${encodeURIComponent(name)}`
+  const shown = JSON.stringify(name).slice(0, 20)
+  const refused = /\nInvalid value [^]* for configuration name: String may not/
+  return [
+    { name: `POST ${shown}`, request: post("/connectors", { name, config: scripted() }), status: 400, message: refused },
+    { name: `PUT ${shown}`, request: put(`${path}/config`, scripted()), status: 400, message: refused },
+    ...[
+      get(path),
+      get(`${path}/status`),
+      get(`${path}/config`),
+      get(`${path}/tasks`),
+      get(`${path}/reconfiguration`),
+      patch(`${path}/config`, { topic: "t" }),
+      put(`${path}/pause`),
+      put(`${path}/resume`),
+      put(`${path}/stop`),
+      post(`${path}/restart`),
+      post(`${path}/reconfiguration/retry`),
+      del(path)
+    ].map((request): Step => ({ name: `${request.method} of ${shown}`, request, status: 404 }))
+  ]
+}
+
 const refusedName = (name: string): Step => ({
   name: `refuses ${JSON.stringify(name).slice(0, 30)}`,
   request: post("/connectors", { name, config: scripted() }),
@@ -71,6 +96,7 @@ export const odd: Theme = {
     refusedName("\u0085"),
     refusedName("n".repeat(256)),
     refusedName("\uD800"),
+    ...["na\nb", "na\tb", "na\u0000b", "\u{1f600}".repeat(64), "n".repeat(300), "\u0085na"].flatMap(unreachable),
     {
       name: "refuses white space around",
       request: put("/connectors/%20na/config", scripted()),

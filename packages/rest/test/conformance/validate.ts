@@ -66,10 +66,13 @@ export const validate: Theme = {
       body: { error_count: (count: unknown) => Number(count) >= 2, configs: value("tasks.max", hasErrors) }
     },
     {
-      name: "an unknown key is no error",
-      request: put(path("Scripted"), scripted({ name: "va", extra: "1" })),
+      name: "an unknown key is no error; its near match is told",
+      request: put(path("Scripted"), scripted({ name: "va", topik: "1" })),
       status: 200,
-      body: { error_count: 0 }
+      body: {
+        error_count: 0,
+        warnings: exactly([{ key: "topik", message: "topik is not read by anybody; did you mean topic?" }])
+      }
     },
     {
       name: "a secret is hidden",
