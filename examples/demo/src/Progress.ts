@@ -3,6 +3,8 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 
 const spacingMillis = 1000
+/** Of a terminal that does not say how wide it is. */
+const unknownWidth = 80
 
 /** Writes to standard output. */
 export class Progress {
@@ -33,7 +35,7 @@ export class Progress {
       this.#clear()
       const line = `${this.#time(now)}  ${text}`
       this.#live = this.#terminal
-      process.stdout.write(this.#terminal ? line.slice(0, process.stdout.columns - 1) : `${line}\n`)
+      process.stdout.write(this.#terminal ? line.slice(0, (process.stdout.columns || unknownWidth) - 1) : `${line}\n`)
     })
 
   /** Lines without a time. */

@@ -24,7 +24,7 @@ export const make = (folder: string): Site => ({
 })
 
 /** The most rows of a batch of the source. Small, so that there is a middle of a copy to kill a worker in. */
-const batchRows = 50
+const batchRows = 100
 
 /** Name -> configuration of the connectors, as clients submit them. */
 export const connectors = (site: Site): Readonly<Record<string, Readonly<Record<string, string>>>> => ({

@@ -23,13 +23,15 @@ const thousands = (count: number): string => count.toLocaleString("en")
 
 /** Runs all of it; gives what is wrong, which should be nothing. */
 export const demo = Effect.fn("demo")(function*(progress: Progress) {
-  const tables = yield* Effect.forEach(["airports", "birdstrikes", "zipcodes"], Dataset.read)
-  const small = tables.slice(0, 2)
-  const largest = tables.slice(2)
   const run = yield* Run.make()
 
   yield* progress.print("\n1  A source whose database is not there yet")
-  const worker = yield* run.startWorker
+  const [worker, tables] = yield* Effect.all([
+    run.startWorker,
+    Effect.forEach(["airports", "birdstrikes", "zipcodes"], Dataset.read)
+  ], { concurrency: "unbounded" })
+  const small = tables.slice(0, 2)
+  const largest = tables.slice(2)
   yield* progress.say(`worker ${worker.pid} is up at ${worker.url}`)
   yield* submit(run, worker)
   const retries = yield* Retries.follow(

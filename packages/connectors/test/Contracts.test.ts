@@ -53,7 +53,11 @@ describeContract(
     config: ({ file }) => FileSink.config({ file }, {}),
     value: (n) => `${n}`,
     read: ({ file }) => Effect.sync(() => linesOf(file).map(Number)),
-    badValue: Object.create({ toJSON: () => { throw new TypeError("no JSON") } }) as unknown,
+    badValue: Object.create({
+      toJSON: () => {
+        throw new TypeError("no JSON")
+      }
+    }) as unknown,
     held: ({ folder }) => openIn(folder),
     handles: nodeHandles,
     ...patient
@@ -88,7 +92,9 @@ describeContract(
       Effect.sync(() => {
         for (let n = 0; n < count; n++) {
           const id = ++world.rows
-          world.other.exec(id % 2 === 0 ? `INSERT INTO a VALUES (${id}, 'x')` : `INSERT INTO b VALUES (${id}, '2026-01-01', x'00')`)
+          world.other.exec(
+            id % 2 === 0 ? `INSERT INTO a VALUES (${id}, 'x')` : `INSERT INTO b VALUES (${id}, '2026-01-01', x'00')`
+          )
         }
       }),
     // somebody else has the file locked

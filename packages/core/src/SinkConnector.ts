@@ -1,6 +1,6 @@
 /** Defines sinks: typed config and values, a scoped task that puts batches. */
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as ConfigKey from "./ConfigKey.ts"
 import { type ConnectorError, fromRejection } from "./ConnectorError.ts"

@@ -1,12 +1,13 @@
 /** Runs connectors: the service that a host application talks to. */
+import type { ConfigInfos } from "@kelpie/core/ConfigInfos"
 import type { KeyProblem } from "@kelpie/core/ConfigKey"
 import type { TargetState } from "@kelpie/core/ConfigRecord"
 import type { HerderEvent } from "@kelpie/core/HerderEvent"
-import type * as Plugin from "@kelpie/core/Plugin"
-import type * as Status from "@kelpie/core/Status"
 import { LeaderClient } from "@kelpie/core/LeaderClient"
 import { Membership } from "@kelpie/core/Membership"
+import type * as Plugin from "@kelpie/core/Plugin"
 import type { Plugins } from "@kelpie/core/Plugins"
+import type * as Status from "@kelpie/core/Status"
 import type { StoreError } from "@kelpie/core/StoreError"
 import * as Stores from "@kelpie/core/Stores"
 import * as Context from "effect/Context"
@@ -77,17 +78,20 @@ export class Herder extends Context.Service<Herder, {
 }>()("@kelpie/herder/Herder") {
   // `Layer.fresh`: two runtimes in one layer graph must not share the herder of whoever was built first
   /** Every port from outside. */
-  static readonly layer: Layer.Layer<Herder, StoreError, Plugins | Stores.Stores | Membership | LeaderClient> = Layer.fresh(
-    Layer.effect(this, internal.make)
-  )
+  static readonly layer: Layer.Layer<Herder, StoreError, Plugins | Stores.Stores | Membership | LeaderClient> = Layer
+    .fresh(
+      Layer.effect(this, internal.make)
+    )
 
   /** One worker that holds its stores alone and leads itself; `workerId` is what statuses call it, `host:port`. */
   static readonly layerSoloAs = (
     options: { readonly workerId?: string | undefined }
   ): Layer.Layer<Herder, StoreError, Plugins | Stores.Stores> =>
-    Layer.fresh(Layer.effect(this, internal.makeSolo).pipe(
-      Layer.provide([Membership.layerSolo(options), LeaderClient.layerSolo])
-    ))
+    Layer.fresh(
+      Layer.effect(this, internal.makeSolo).pipe(
+        Layer.provide([Membership.layerSolo(options), LeaderClient.layerSolo])
+      )
+    )
 
   /** One worker that holds its stores alone and leads itself. */
   static readonly layerSolo: Layer.Layer<Herder, StoreError, Plugins | Stores.Stores> = this.layerSoloAs({})
@@ -154,14 +158,18 @@ export declare namespace Herder {
     readonly reconfiguration: Status.Reconfiguration
     readonly revision: { readonly stored: number; readonly applied: number | undefined }
     /** `requested` is `tasks.max`, `generated` what the connector gave last, `running` those in state RUNNING. */
-    readonly taskCounts: { readonly requested: number; readonly generated: number | undefined; readonly running: number }
+    readonly taskCounts: {
+      readonly requested: number
+      readonly generated: number | undefined
+      readonly running: number
+    }
     /** Keys of the stored config that nobody reads, with their near matches. */
     readonly warnings: Written["warnings"]
   }
   /** The answer of a validation. */
   export interface Validated {
     /** Connect's shape. */
-    readonly infos: import("@kelpie/core/ConfigInfos").ConfigInfos
+    readonly infos: ConfigInfos
     readonly problems: ReadonlyArray<KeyProblem>
     readonly warnings: ReadonlyArray<{ readonly key: string; readonly message: string }>
   }

@@ -44,7 +44,9 @@ export interface Options<E> {
 export const start = <E = never>(options: Options<E>): Promise<Kelpie> => {
   const { middleware = [], onStatusChange, plugins, settings = Layer.empty, stores } = options
   const listen = (event: HerderEvent) =>
-    Effect.sync(() => event._tag === "StatusChanged" && onStatusChange !== undefined ? onStatusChange(event) : undefined)
+    Effect.sync(() =>
+      event._tag === "StatusChanged" && onStatusChange !== undefined ? onStatusChange(event) : undefined
+    )
   const common = Layer.mergeAll(
     Plugins.layer(plugins),
     Middleware.layer(middleware),

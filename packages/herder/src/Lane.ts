@@ -122,7 +122,8 @@ const failedOnce = (tries: Tries, failure: Failure, now: number): Tries => ({
 })
 
 /** Who waits for a leader goes on when another one is known. */
-const followsLeader = (failure: Status.FailureClass | undefined): boolean => failure === "not-leader" || failure === "no-leader"
+const followsLeader = (failure: Status.FailureClass | undefined): boolean =>
+  failure === "not-leader" || failure === "no-leader"
 
 /** Law 7: the class of a failure decides what comes next. */
 const failed = (
@@ -204,7 +205,9 @@ export const machine = Machine.make<Lane, Event, Context, Command>("reconfigurat
     Failed: illegal(unasked),
     Due: to("Queued")(({ tries }) => [queued(tries), []]),
     // law 7: who waits for a leader follows a new one at once; the schedule is a ceiling
-    LeaderKnown: to("Queued", "Waiting")((lane) => [followsLeader(lane.tries.last?.class) ? queued(lane.tries) : lane, []]),
+    LeaderKnown: to("Queued", "Waiting")((
+      lane
+    ) => [followsLeader(lane.tries.last?.class) ? queued(lane.tries) : lane, []]),
     Held: to("Parked")(({ tries }) => [held(tries), []]),
     Cancelled: to("Idle")(() => [idle, []])
   },

@@ -30,7 +30,8 @@ export interface Decision {
 type Refusable = Result.Result<Decision, LeaderError>
 type Of<T extends LeaderCommand["_tag"]> = Extract<LeaderCommand, { readonly _tag: T }>
 
-const refuse = (kind: LeaderError["kind"], message: string): Refusable => Result.fail(new LeaderError({ kind, message }))
+const refuse = (kind: LeaderError["kind"], message: string): Refusable =>
+  Result.fail(new LeaderError({ kind, message }))
 const notFound = (name: string) => refuse("NotFound", `Connector ${name} not found`)
 /** Of a connector without an entry: there is none, or its record cannot be read; then only a new config or a delete helps. */
 const missing = (state: ClusterState.ClusterState, name: string): Refusable => {
@@ -78,7 +79,9 @@ export const recover = (
   for (const name of names) writes.push(...releaseDead(state, name, context.sessions))
   const released = writes.reduce(after, state)
   const counts = Placement.load(released, context.sessions)
-  for (const name of names) writes.push(...placeConnector(released, name, counts), ...placeTasks(released, name, counts))
+  for (const name of names) {
+    writes.push(...placeConnector(released, name, counts), ...placeTasks(released, name, counts))
+  }
   return lastOfEachKey(writes)
 }
 
@@ -133,7 +136,9 @@ const sameConfig = (a: Readonly<Record<string, string>>, b: Readonly<Record<stri
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
 }
 
-const entryOf = ({ position: _, ...entry }: ClusterState.At<ConfigRecord.ConnectorEntry>): ConfigRecord.ConnectorEntry => entry
+const entryOf = (
+  { config, held, incarnation, retries, revision, target }: ConfigRecord.ConnectorEntry
+): ConfigRecord.ConnectorEntry => ({ incarnation, revision, config, target, retries, held })
 
 const putConnector = (
   state: ClusterState.ClusterState,
@@ -298,7 +303,9 @@ const confirmRelease = (
   }
   const released = writes.reduce(after, state)
   const counts = Placement.load(released, context.sessions)
-  for (const name of names) writes.push(...placeConnector(released, name, counts), ...placeTasks(released, name, counts))
+  for (const name of names) {
+    writes.push(...placeConnector(released, name, counts), ...placeTasks(released, name, counts))
+  }
   return accept(lastOfEachKey(writes))
 }
 

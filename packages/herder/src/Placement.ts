@@ -1,5 +1,5 @@
 /** Decides which session gets an item. Pure: the same state and members give the same answer on every worker. */
-import * as ClusterState from "@kelpie/core/ClusterState"
+import type * as ClusterState from "@kelpie/core/ClusterState"
 import * as HashMap from "effect/HashMap"
 
 /** How many items each session owns. */

@@ -5,7 +5,7 @@
 import * as ClusterState from "@kelpie/core/ClusterState"
 import * as ConfigRecord from "@kelpie/core/ConfigRecord"
 import type { HerderEvent } from "@kelpie/core/HerderEvent"
-import * as Item from "@kelpie/core/Item"
+import type * as Item from "@kelpie/core/Item"
 import type * as Status from "@kelpie/core/Status"
 import * as HashMap from "effect/HashMap"
 import * as Deadlines from "./internal/deadlines.ts"
@@ -13,7 +13,7 @@ import { Draft } from "./internal/draft.ts"
 import * as planConnector from "./internal/planConnector.ts"
 import type * as Lane from "./Lane.ts"
 import type * as RunMachine from "./RunMachine.ts"
-import * as World from "./World.ts"
+import type * as World from "./World.ts"
 
 /** What came in since the last round. */
 export type Message =
@@ -38,7 +38,12 @@ export type Message =
   /** The code of an attempt returned after its outcome. */
   | { readonly _tag: "AttemptEnded"; readonly connector: string; readonly attempt: number }
   | { readonly _tag: "RunStarted"; readonly item: Item.Item; readonly run: Item.Run; readonly version: string }
-  | { readonly _tag: "RunFailed"; readonly item: Item.Item; readonly run: Item.Run; readonly failure: RunMachine.Failure }
+  | {
+    readonly _tag: "RunFailed"
+    readonly item: Item.Item
+    readonly run: Item.Run
+    readonly failure: RunMachine.Failure
+  }
   | { readonly _tag: "RunStopped"; readonly item: Item.Item; readonly run: Item.Run }
   /** A running task cannot go on at the moment, or can again. */
   | {

@@ -9,6 +9,7 @@ import type { Membership } from "@kelpie/core/Membership"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Plan from "./Plan.ts"
 import * as World from "./World.ts"
@@ -64,7 +65,8 @@ export const make = (settings: World.Settings, surroundings: (tick: Tick) => Sur
     if (leader !== world.leader) messages.push({ _tag: "LeaderHinted", leader })
     const change = yield* configStore.changedSince(world.state.position)
     if (change.state.position !== world.state.position) {
-      messages.push({ _tag: "StateChanged", state: change.state, keys: [...change.keys] })
+      // first: whether a result still counts depends on what the log says now (law 3)
+      messages.unshift({ _tag: "StateChanged", state: change.state, keys: [...change.keys] })
     }
     return messages
   })
@@ -95,11 +97,31 @@ export const make = (settings: World.Settings, surroundings: (tick: Tick) => Sur
     }
   })
 
-  const wait = Effect.gen(function*() {
+  /** Who wakes the loop at the next deadline; kept while that stays the same. */
+  let alarm: { readonly at: number; readonly fiber: Fiber.Fiber<void> } | undefined
+
+  const ring = (millis: number) =>
+    Effect.andThen(
+      Effect.sleep(millis),
+      Effect.sync(() => {
+        alarm = undefined
+        awake.openUnsafe()
+      })
+    )
+
+  const setAlarm = Effect.gen(function*() {
+    alarm?.fiber.interruptUnsafe()
+    alarm = undefined
+    if (nextWakeAt === Infinity) return
     const now = yield* Clock.currentTimeMillis
-    yield* nextWakeAt === Infinity
-      ? awake.await
-      : Effect.raceFirst(awake.await, Effect.sleep(Math.max(0, nextWakeAt - now)))
+    alarm = { at: nextWakeAt, fiber: yield* Effect.forkChild(ring(Math.max(0, nextWakeAt - now))) }
+  })
+
+  const wait = Effect.gen(function*() {
+    if ((alarm?.at ?? Infinity) !== nextWakeAt) yield* setAlarm
+    yield* awake.await
+    // whoever else has something to tell at this moment tells it first: one tick for all of it
+    yield* Effect.yieldNow
     awake.closeUnsafe()
   })
 
@@ -129,7 +151,9 @@ export const make = (settings: World.Settings, surroundings: (tick: Tick) => Sur
             failing = false
           }),
         onFailure: (cause) =>
-          Cause.hasInterruptsOnly(cause) ? Effect.failCause(cause) : Effect.andThen(recover(cause), Effect.sleep("1 second"))
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.failCause(cause)
+            : Effect.andThen(recover(cause), Effect.sleep("1 second"))
       })
     )
   }

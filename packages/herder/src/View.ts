@@ -122,6 +122,8 @@ const connectorConditions = (record: Status.StatusRecord): ReadonlyArray<Status.
   if (record.state === "FAILED") {
     return [{ reason: "ConnectorFailed", message: firstLine(record.trace), since: record.since, ...restart(record) }]
   }
+  // resumed, and not running again so far
+  if (record.state !== "RUNNING") return [starting]
   const lane = record.reconfiguration
   if (lane === undefined) return []
   const failure = lane.failure
@@ -144,7 +146,8 @@ const connectorConditions = (record: Status.StatusRecord): ReadonlyArray<Status.
 const taskConditions = (self: Snapshot, name: string): ReadonlyArray<Status.Condition> =>
   (ClusterState.taskSet(self.state, name)?.tasks ?? []).flatMap((_, task): ReadonlyArray<Status.Condition> => {
     const record = visible(self, Item.task(name, task))
-    if (record === undefined) {
+    // one that was paused has not started again so far
+    if (record === undefined || (record.state !== "FAILED" && record.state !== "RUNNING")) {
       return [{ reason: "TaskStarting", message: `task ${task} has not started yet` }]
     }
     if (record.state === "FAILED") {

@@ -159,7 +159,8 @@ export const connector = (self: World, name: string): ConnectorWorld =>
 /** When this connector has to be looked at again: the earliest of its timers, `Infinity` for none. */
 export const nextAt = (self: ConnectorWorld): number => {
   let at = self.lane._tag === "Waiting" ? self.lane.wakeAt : Infinity
-  const restart = (item: ItemWorld) => item.run._tag === "Failed" && item.run.restartAt !== undefined ? item.run.restartAt : Infinity
+  const restart = (item: ItemWorld) =>
+    item.run._tag === "Failed" && item.run.restartAt !== undefined ? item.run.restartAt : Infinity
   at = Math.min(at, restart(self.connector))
   for (const task of self.tasks.values()) at = Math.min(at, restart(task))
   for (const confirm of self.confirms.values()) at = Math.min(at, confirm.retryAt ?? Infinity)

@@ -155,7 +155,8 @@ describe("a connector that throws", () => {
         yield* herder.restart("bad", { includeTasks: true })
         yield* runs("bad")
         yield* herder.stop("bad")
-        yield* until("bad", ({ health, state, tasks }) => health === "stopped" && state === "STOPPED" && tasks.length === 0)
+        yield* until("bad", ({ health, state, tasks }) =>
+          health === "stopped" && state === "STOPPED" && tasks.length === 0)
         yield* herder.delete("bad")
         assert.strictEqual((yield* Effect.flip(herder.status("bad"))).reason._tag, "ConnectorNotFound")
         yield* herder.create("bad", throwing[kind](""))
@@ -166,7 +167,8 @@ describe("a connector that throws", () => {
 })
 
 const hangs = [true, false].map((interruptible) => Script.always(Script.hang({ interruptible })))
-const each = <const H extends string>(...hooks: ReadonlyArray<H>) =>
+type Case<H extends string> = readonly [hook: H, how: string, script: Script.Script]
+const each = <const H extends string>(...hooks: ReadonlyArray<H>): ReadonlyArray<Case<H>> =>
   hooks.flatMap((hook) =>
     hangs.map((script, deaf) => [hook, deaf === 0 ? "interruptible" : "deaf to interruption", script] as const)
   )
@@ -189,46 +191,54 @@ const hanging = Effect.fnUntraced(function*(kind: "source" | "sink", hook: strin
 })
 
 describe("a connector that never returns", () => {
-  it.effect.each(each("source", "sink"))("%s: from validate (%s), is refused at the deadline", ([kind, _, script]) =>
-    Effect.gen(function*() {
-      const { called, config, herder, letGo, runs, unaffected } = yield* hanging(kind, "validate", script)
-      const creating = yield* Effect.forkChild(Effect.flip(herder.create("bad", config)), { startImmediately: true })
-      yield* called
-      yield* unaffected
-      yield* TestClock.adjust("29 seconds")
-      assert.isUndefined(creating.pollUnsafe())
-      yield* TestClock.adjust("1 second")
-      const error = yield* Fiber.join(creating)
-      assert.strictEqual(error.reason._tag, "InvalidConfig")
-      assert.match(error.message, /the validation of Hanging\w+ did not return within 30 s/)
-      yield* letGo
-      yield* herder.create("bad", config)
-      yield* runs("bad")
-      yield* unaffected
-    }))
+  it.effect.each(each("source", "sink"))(
+    "%s: from validate (%s), is refused at the deadline",
+    ([kind, , script]) =>
+      Effect.gen(function*() {
+        const { called, config, herder, letGo, runs, unaffected } = yield* hanging(kind, "validate", script)
+        const creating = yield* Effect.forkChild(Effect.flip(herder.create("bad", config)), { startImmediately: true })
+        yield* called
+        yield* unaffected
+        yield* TestClock.adjust("29 seconds")
+        assert.isUndefined(creating.pollUnsafe())
+        yield* TestClock.adjust("1 second")
+        const error = yield* Fiber.join(creating)
+        assert.strictEqual(error.reason._tag, "InvalidConfig")
+        assert.match(error.message, /the validation of Hanging\w+ did not return within 30 s/)
+        yield* letGo
+        yield* herder.create("bad", config)
+        yield* runs("bad")
+        yield* unaffected
+      })
+  )
 
-  it.effect.each(each("start"))("source: from %s (%s), has failed at the deadline; the next start is its own", ([hook, _, script]) =>
-    Effect.gen(function*() {
-      const { called, config, herder, letGo, runs, unaffected, until } = yield* hanging("source", hook, script)
-      yield* herder.create("bad", config)
-      yield* called
-      yield* unaffected
-      yield* TestClock.adjust("59 seconds")
-      assert.strictEqual((yield* herder.status("bad")).health, "recovering")
-      yield* TestClock.adjust("1 second")
-      const { state, trace } = yield* until("bad", ({ health }) => health === "failed")
-      assert.deepStrictEqual([state, trace], ["FAILED", "start bad: it did not return within 60 s"])
-      yield* letGo
-      yield* herder.restart("bad")
-      yield* runs("bad")
-      yield* unaffected
-    }))
+  it.effect.each(each("start"))(
+    "source: from %s (%s), has failed at the deadline; the next start is its own",
+    ([hook, , script]) =>
+      Effect.gen(function*() {
+        const { called, config, herder, letGo, runs, unaffected, until } = yield* hanging("source", hook, script)
+        yield* herder.create("bad", config)
+        yield* called
+        yield* unaffected
+        yield* TestClock.adjust("59 seconds")
+        assert.strictEqual((yield* herder.status("bad")).health, "recovering")
+        yield* TestClock.adjust("1 second")
+        const { state, trace } = yield* until("bad", ({ health }) => health === "failed")
+        assert.deepStrictEqual([state, trace], ["FAILED", "start bad: it did not return within 60 s"])
+        yield* letGo
+        yield* herder.restart("bad")
+        yield* runs("bad")
+        yield* unaffected
+      })
+  )
 
   for (const kind of ["source", "sink"] as const) {
-    const hooks = kind === "source" ? each("startTask", "poll", "stopTask") : each("startTask", "put", "stopTask")
+    const hooks: ReadonlyArray<Case<string>> = kind === "source"
+      ? each("startTask", "poll", "stopTask")
+      : each("startTask", "put", "stopTask")
     it.effect.each(hooks)(
       `${kind}: from %s (%s), is paused, resumed and deleted within the deadline`,
-      ([hook, _, script]) =>
+      ([hook, , script]) =>
         Effect.gen(function*() {
           const { called, config, herder, letGo, runs, unaffected, until } = yield* hanging(kind, hook, script)
           yield* herder.create("bad", config)
@@ -248,9 +258,9 @@ describe("a connector that never returns", () => {
         })
     )
 
-    it.effect.each(kind === "source" ? each("startTask", "poll", "stopTask") : each("startTask", "put", "stopTask"))(
+    it.effect.each(hooks)(
       `${kind}: from %s (%s), is deleted at once, and the name starts anew after the deadline`,
-      ([hook, _, script]) =>
+      ([hook, , script]) =>
         Effect.gen(function*() {
           const { config, herder, letGo, runs, unaffected, until } = yield* hanging(kind, hook, script)
           yield* herder.create("bad", config)
@@ -266,40 +276,46 @@ describe("a connector that never returns", () => {
     )
   }
 
-  it.effect.each(each("flush"))("sink: from %s (%s), keeps its records for the next start", ([hook, _, script]) =>
-    Effect.gen(function*() {
-      const { called, config, herder, letGo, sink, unaffected, until } = yield* hanging("sink", hook, script)
-      yield* herder.create("bad", config)
-      yield* until("bad", ({ tasks }) => tasks[0]?.state === "RUNNING")
-      const put = sink.records("bad")
-      yield* Running.settled(put, ({ length }) => length === 1)
-      yield* TestClock.adjust("1 second")
-      yield* called
-      yield* unaffected
-      yield* herder.restart("bad", { includeTasks: true })
-      yield* letGo
-      yield* TestClock.adjust("5 seconds")
-      // what was put and not flushed comes again, and what came meanwhile
-      yield* Running.settled(put, ({ length }) => length === 3)
-      yield* TestClock.adjust("1 second")
-      const all = yield* Running.settled(put, (records) => records.slice(1).every(({ flushed }) => flushed))
-      assert.deepStrictEqual(all.map(({ record }) => record.value), [1, 1, 2])
-      assert.isFalse(all[0]?.flushed)
-      yield* unaffected
-    }))
+  it.effect.each(each("flush"))(
+    "sink: from %s (%s), keeps its records for the next start",
+    ([hook, , script]) =>
+      Effect.gen(function*() {
+        const { called, config, herder, letGo, sink, unaffected, until } = yield* hanging("sink", hook, script)
+        yield* herder.create("bad", config)
+        yield* until("bad", ({ tasks }) => tasks[0]?.state === "RUNNING")
+        const put = sink.records("bad")
+        yield* Running.settled(put, ({ length }) => length === 1)
+        yield* TestClock.adjust("1 second")
+        yield* called
+        yield* unaffected
+        yield* herder.restart("bad", { includeTasks: true })
+        yield* letGo
+        yield* TestClock.adjust("5 seconds")
+        // what was put and not flushed comes again, and what came meanwhile
+        yield* Running.settled(put, ({ length }) => length === 3)
+        yield* TestClock.adjust("1 second")
+        const all = yield* Running.settled(put, (records) => records.slice(1).every(({ flushed }) => flushed))
+        assert.deepStrictEqual(all.map(({ record }) => record.value), [1, 1, 2])
+        assert.isFalse(all[0]?.flushed)
+        yield* unaffected
+      })
+  )
 
-  it.effect.each(each("stop"))("source: from its finalizer %s (%s), is deleted, and the host can end", ([hook, _, script]) =>
-    Effect.gen(function*() {
-      const { close, config, herder, runs, unaffected } = yield* hanging("source", hook, script)
-      yield* herder.create("bad", config)
-      yield* herder.create("worse", config)
-      yield* runs("bad")
-      yield* runs("worse")
-      yield* herder.delete("bad")
-      assert.deepStrictEqual(yield* herder.list, ["good-sink", "good-source", "worse"])
-      yield* unaffected
-      yield* close
-    }))
+  it.effect.each(each("stop"))(
+    "source: from its finalizer %s (%s), is deleted, and the host can end",
+    ([hook, , script]) =>
+      Effect.gen(function*() {
+        const { close, config, herder, runs, unaffected } = yield* hanging("source", hook, script)
+        yield* herder.create("bad", config)
+        yield* herder.create("worse", config)
+        yield* runs("bad")
+        yield* runs("worse")
+        yield* herder.delete("bad")
+        assert.deepStrictEqual(yield* herder.list, ["good-sink", "good-source", "worse"])
+        yield* unaffected
+        yield* close
+      })
+  )
 
   it.effect("does not take the slots of others: a hundred hang, and the next one starts", () =>
     Effect.gen(function*() {
@@ -319,6 +335,8 @@ describe("an exit", () => {
       const { herder } = yield* healthy([Source, Sink])
       const exits = yield* Effect.forEach(places, (place) =>
         Effect.exit(herder.create(`c-${place}`, throwing.source(place))))
-      for (const exit of exits) assert.isTrue(Exit.isSuccess(exit) || !Cause.hasDies(exit.cause))
+      for (const exit of exits) {
+        assert.isTrue(Exit.isSuccess(exit) || !Cause.hasDies(exit.cause))
+      }
     }))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it, vi } from "@effect/vitest"
-import { ConfigKey, type ConnectRecord, PermanentError, type Plugin, Transform, TransientError } from "@kelpie/core"
+import { ConfigKey, PermanentError, type Plugin, type SourceRecord, Transform, TransientError } from "@kelpie/core"
 import { ScriptedSink, ScriptedSource } from "@kelpie/testkit"
 import { Clock, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
@@ -10,7 +10,10 @@ vi.setConfig({ testTimeout: 30_000 })
 /** Refuses every third number, for ever; with `transient` every number, so many times each. */
 const Picky = Transform.make("Picky", {
   version: "1.0.0",
-  config: { transient: ConfigKey.Int("transient", { default: 0 }), secret: ConfigKey.Redacted("secret", { optional: true }) },
+  config: {
+    transient: ConfigKey.Int("transient", { default: 0 }),
+    secret: ConfigKey.Redacted("secret", { optional: true })
+  },
   apply: ({ secret, transient }) => {
     const tries = new Map<unknown, number>()
     return (record) => {
@@ -18,7 +21,9 @@ const Picky = Transform.make("Picky", {
       tries.set(record.value, tried + 1)
       if (tried < transient) throw new TransientError({ message: `not yet ${String(record.value)}` })
       if (transient === 0 && Number(record.value) % 3 === 0) {
-        throw new PermanentError({ message: `cannot take ${String(record.value)}${secret === undefined ? "" : " with s3cret"}` })
+        throw new PermanentError({
+          message: `cannot take ${String(record.value)}${secret === undefined ? "" : " with s3cret"}`
+        })
       }
       return record
     }
@@ -26,7 +31,7 @@ const Picky = Transform.make("Picky", {
 })
 
 const picky = (more: Readonly<Record<string, string>> = {}) => ({ transforms: { p: { type: "Picky", ...more } } })
-const numbers = (from: number, to: number): ReadonlyArray<ConnectRecord.SourceRecord> =>
+const numbers = (from: number, to: number): ReadonlyArray<SourceRecord> =>
   Array.from({ length: to - from + 1 }, (_, i) => ({
     topic: "t",
     key: `k${from + i}`,
@@ -52,7 +57,11 @@ const pipeline = Effect.fnUntraced(function*(options: {
     settings: Layer.mergeAll(Logger.layer([logger]))
   })
   const { herder } = running
-  const raw = { "value.converter": "StringConverter", "key.converter": "StringConverter", "header.converter": "StringConverter" }
+  const raw = {
+    "value.converter": "StringConverter",
+    "key.converter": "StringConverter",
+    "header.converter": "StringConverter"
+  }
   yield* herder.create("dead", sink.config({}, { topics: ["dead"], ...raw }))
   yield* herder.create("sink", sink.config({}, { topics: ["t"], ...options.sink }))
   yield* herder.create("source", source.config({}, options.source))
@@ -64,7 +73,7 @@ const pipeline = Effect.fnUntraced(function*(options: {
     sink,
     of,
     values,
-    emit: (records: ReadonlyArray<ConnectRecord.SourceRecord>) => source.emit("source", 0, records),
+    emit: (records: ReadonlyArray<SourceRecord>) => source.emit("source", 0, records),
     lines: () => logged.filter((line) => line.includes("Error encountered")),
     logged: () => logged.join("\n"),
     /** Until the sink has so many; then a little longer, for what should not come. */
@@ -94,7 +103,10 @@ describe("errors.tolerance", () => {
       yield* emit(numbers(3, 5))
       const { tasks } = yield* until("source", ({ health }) => health === "failed")
       const trace = tasks[0]?.trace ?? ""
-      assert.include(trace, "PermanentError: Tolerance exceeded in error handler: TRANSFORMATION of Picky: cannot take 3")
+      assert.include(
+        trace,
+        "PermanentError: Tolerance exceeded in error handler: TRANSFORMATION of Picky: cannot take 3"
+      )
       assert.deepStrictEqual(yield* values("sink"), [1, 2])
       assert.strictEqual(yield* source.acknowledged("source", 0), 2)
       yield* herder.put("source", source.config())
@@ -104,7 +116,9 @@ describe("errors.tolerance", () => {
 
   it.effect("all, in a source: records that fail are left out, the others come through, and the offset moves on", () =>
     Effect.gen(function*() {
-      const { arrive, emit, lines, runs, source } = yield* pipeline({ source: { ...picky(), "errors.tolerance": "all" } })
+      const { arrive, emit, lines, runs, source } = yield* pipeline({
+        source: { ...picky(), "errors.tolerance": "all" }
+      })
       yield* emit(numbers(1, 7))
       yield* emit(numbers(9, 9))
       yield* emit(numbers(10, 10))
@@ -127,7 +141,9 @@ describe("errors.tolerance", () => {
 
   it.effect("all, in a sink: what fails is left out, and is not read again after a restart", () =>
     Effect.gen(function*() {
-      const { arrive, emit, herder, runs, source, until } = yield* pipeline({ sink: { ...picky(), "errors.tolerance": "all" } })
+      const { arrive, emit, herder, runs, source, until } = yield* pipeline({
+        sink: { ...picky(), "errors.tolerance": "all" }
+      })
       yield* emit(numbers(1, 6))
       assert.deepStrictEqual(yield* arrive("sink", 4), [1, 2, 4, 5])
       yield* herder.restart("sink", { includeTasks: true })
@@ -159,7 +175,12 @@ describe("errors.log", () => {
   it.effect("include.messages: with the place of the record, never with its content", () =>
     Effect.gen(function*() {
       const { arrive, emit, lines } = yield* pipeline({
-        sink: { ...picky(), "errors.tolerance": "all", "errors.log.enable": "true", "errors.log.include.messages": "true" }
+        sink: {
+          ...picky(),
+          "errors.tolerance": "all",
+          "errors.log.enable": "true",
+          "errors.log.include.messages": "true"
+        }
       })
       yield* emit(numbers(1, 3))
       yield* arrive("sink", 2)
@@ -170,12 +191,20 @@ describe("errors.log", () => {
 
   it.effect("of a source: the topic, for there is no offset yet", () =>
     Effect.gen(function*() {
-      const config = { ...picky(), "errors.tolerance": "all", "errors.log.enable": "true", "errors.log.include.messages": "true" }
+      const config = {
+        ...picky(),
+        "errors.tolerance": "all",
+        "errors.log.enable": "true",
+        "errors.log.include.messages": "true"
+      }
       const { arrive, emit, lines } = yield* pipeline({ source: config })
       yield* emit(numbers(1, 4))
       yield* arrive("sink", 3)
       assert.strictEqual(lines().length, 1)
-      assert.include(lines()[0], "Error encountered in task source-0. Executing stage 'TRANSFORMATION' with class 'Picky'")
+      assert.include(
+        lines()[0],
+        "Error encountered in task source-0. Executing stage 'TRANSFORMATION' with class 'Picky'"
+      )
       assert.include(lines()[0], "topic=t")
     }))
 })
@@ -189,7 +218,14 @@ describe("errors.deadletterqueue", () => {
       yield* arrive("dead", 2)
       const [three, six] = yield* of("dead")
       const { headers, ...record } = three ?? assert.fail()
-      assert.deepInclude(record, { topic: "dead", partition: 0, offset: 0, key: "\"k3\"", value: "3", timestampMillis: 1002 })
+      assert.deepInclude(record, {
+        topic: "dead",
+        partition: 0,
+        offset: 0,
+        key: "\"k3\"",
+        value: "3",
+        timestampMillis: 1002
+      })
       const stack = headers?.at(-1)?.[1]
       assert.deepStrictEqual(headers?.slice(0, -1).map(([name, value]) => [name, value]), [
         ["n", "3"],
@@ -206,7 +242,7 @@ describe("errors.deadletterqueue", () => {
       assert.strictEqual(headers?.at(-1)?.[0], "__connect.errors.exception.stacktrace")
       assert.match(String(stack), /cannot take 3\n +at /)
       assert.deepInclude(six, { offset: 1, key: "\"k6\"", value: "6" })
-      assert.deepInclude(six?.headers?.map(([, value]) => value), "5")
+      assert.include(six?.headers?.map(([, value]) => value) ?? [], "5")
     }))
 
   it.effect("without context headers gets the record alone", () =>
@@ -244,7 +280,10 @@ describe("errors.deadletterqueue", () => {
     Effect.gen(function*() {
       const { arrive, emit, of, sink } = yield* pipeline({ sink: dlq() })
       yield* sink.giveUpOn(({ topic, value }) =>
-        topic === "t" && Number(value) % 2 === 0 ? new PermanentError({ message: `no room for ${String(value)}` }) : undefined)
+        topic === "t" && Number(value) % 2 === 0
+          ? new PermanentError({ message: `no room for ${String(value)}` })
+          : undefined
+      )
       yield* emit(numbers(1, 5))
       assert.deepStrictEqual(yield* arrive("sink", 3), [1, 3, 5])
       assert.deepStrictEqual(yield* arrive("dead", 2), ["2", "4"])
@@ -294,7 +333,12 @@ describe("errors.retry", () => {
   it.effect("timeout: what does not pass in time is given up at the end of it, by the tolerance", () =>
     Effect.gen(function*() {
       const { arrive, emit, of, values } = yield* pipeline({
-        sink: { ...picky({ transient: "1000000" }), ...dlq(), "errors.retry.timeout": "5000", "errors.retry.delay.max.ms": "60000" }
+        sink: {
+          ...picky({ transient: "1000000" }),
+          ...dlq(),
+          "errors.retry.timeout": "5000",
+          "errors.retry.delay.max.ms": "60000"
+        }
       })
       yield* emit(numbers(1, 1))
       for (let turns = 0; turns < 100; turns++) yield* Running.turn

@@ -20,13 +20,17 @@ it.live("a full disk holds up the tasks that write to it, and says so; nothing t
     const arrived = Effect.map(sink.records("sink"), (all) => all.map(({ record }) => String(record.value).trim()))
 
     const acknowledged = yield* Effect.scoped(Effect.gen(function*() {
-      const stores = Sqlite.layer({ directory, synchronous: "normal" }).pipe(Layer.provide(Layer.succeed(MaxPages, 120)))
+      const stores = Sqlite.layer({ directory, synchronous: "normal" }).pipe(
+        Layer.provide(Layer.succeed(MaxPages, 120))
+      )
       const { herder, until } = yield* Running.live({ plugins, stores, settings })
       yield* herder.create("sink", sink.config({}, { topics: ["t"] }))
       yield* herder.create("source", source.config())
       for (let n = 0; n < count; n++) yield* source.emit("source", 0, [{ topic: "t", value: `${n}`.padEnd(20_000) }])
-      const { conditions, health, state, tasks } = yield* until("source", (status) =>
-        status.conditions.some(({ reason }) => reason === "TaskRetrying"))
+      const { conditions, health, state, tasks } = yield* until(
+        "source",
+        (status) => status.conditions.some(({ reason }) => reason === "TaskRetrying")
+      )
       assert.deepStrictEqual([state, tasks[0]?.state, health], ["RUNNING", "RUNNING", "recovering"])
       const retrying = conditions.find(({ reason }) => reason === "TaskRetrying")
       assert.match(retrying?.message ?? "", /^task 0: .*the disk is full: .*data\.db cannot grow/)

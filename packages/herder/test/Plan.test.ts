@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ConfigRecord, Item, type LeaderCommand } from "@kelpie/core"
-import { Lane, RunMachine } from "@kelpie/herder"
+import { Lane, RunMachine, World } from "@kelpie/herder"
 import { Arbitrary, Effect, Schema } from "effect"
 import { type Edge, PlanModel } from "./PlanModel.ts"
 
@@ -90,7 +90,7 @@ const everyEdge = [
 describe("a random walk of everything that may happen", () => {
   it.prop("keeps the laws and comes to rest with what is wanted running", [walks(0)], ([steps]) => {
     walk(steps)
-  }, { arbitrary: { runs: 60, size: 240 }, timeout: 60_000 })
+  }, { arbitrary: { runs: 40, size: 240 }, timeout: 60_000 })
 
   it.effect("takes every edge of the lane's and the run's table", () =>
     Effect.gen(function*() {
@@ -108,4 +108,29 @@ describe("a random walk of everything that may happen", () => {
       assert.deepStrictEqual([...strange], [])
       assert.deepStrictEqual(everyEdge.filter((edge) => !taken.has(edge)), [], "edges that no walk took")
     }), 60_000)
+})
+
+describe("an attempt that fails while its config is changed", () => {
+  it("is not interrupted after its end, and one that hung counts as a hang", () => {
+    const model = new PlanModel()
+    const put = (n: number) =>
+      model.write(model.log.send({ _tag: "PutConnector", name: "orders", config: { n: `${n}` }, expect: "any" }))
+    put(1)
+    model.seeLog()
+    model.plan()
+    const run = model.run("starting", 0)
+    assert.isDefined(run)
+    model.started(run)
+    model.plan()
+    const attempt = model.attempt(false, 0)
+    assert.isDefined(attempt)
+    put(2)
+    model.seeLog()
+    // the model refuses an `Interrupt` for what is over
+    model.abandoned(attempt)
+    model.plan()
+    const { lane, slow } = World.connector(model.world, "orders")
+    assert.deepStrictEqual([lane._tag, slow], ["Idle", true])
+    model.rest()
+  })
 })

@@ -63,7 +63,8 @@ const onDisk = Effect.gen(function*() {
   return {
     update,
     stores: Sqlite.layer({ directory, synchronous: "normal" }),
-    spoil: (key: string, value: string) => update("control.db", "UPDATE records SET value = ? WHERE key = ?", value, key),
+    spoil: (key: string, value: string) =>
+      update("control.db", "UPDATE records SET value = ? WHERE key = ?", value, key),
     add: (key: string, value: string) =>
       update("control.db", "INSERT INTO records (position, key, value) VALUES (1000, ?, ?)", key, value),
     value: (key: string) =>
@@ -105,23 +106,26 @@ for (const [where, make] of [["in memory", inMemory], ["in SQLite", onDisk]] as 
   const spoiled = values[where]
   const kept: Effect.Effect<Kept, never, Scope.Scope> = make
   describe(`a record that cannot be read, ${where}`, () => {
-    it.live.each(spoiled)("of a connector (%s): it has failed and says why, and the others run", (value) =>
-      Effect.gen(function*() {
-        const { herder } = yield* restarted(yield* kept, ({ spoil }) => spoil("connector/bad", value))
-        const status = yield* herder.status("bad")
-        assert.deepInclude(status, {
-          type: "unknown",
-          state: "FAILED",
-          health: "failed",
-          trace: `${reason}; put its config again, or delete it`,
-          tasks: [],
-          conditions: [{ reason: "Unreadable", message: reason }]
+    it.live.each(spoiled)(
+      "of a connector (%s): it has failed and says why, and the others run",
+      (value) =>
+        Effect.gen(function*() {
+          const { herder } = yield* restarted(yield* kept, ({ spoil }) => spoil("connector/bad", value))
+          const status = yield* herder.status("bad")
+          assert.deepInclude(status, {
+            type: "unknown",
+            state: "FAILED",
+            health: "failed",
+            trace: `${reason}; put its config again, or delete it`,
+            tasks: [],
+            conditions: [{ reason: "Unreadable", message: reason }]
+          })
+          assert.deepStrictEqual(yield* herder.list, ["bad", "good"])
+          assert.deepInclude(yield* herder.info("bad"), { name: "bad", config: {}, type: "unknown", tasks: [] })
+          assert.deepStrictEqual(yield* herder.tasks("bad"), [])
+          assert.strictEqual((yield* herder.health).status, "healthy")
         })
-        assert.deepStrictEqual(yield* herder.list, ["bad", "good"])
-        assert.deepInclude(yield* herder.info("bad"), { name: "bad", config: {}, type: "unknown", tasks: [] })
-        assert.deepStrictEqual(yield* herder.tasks("bad"), [])
-        assert.strictEqual((yield* herder.health).status, "healthy")
-      }))
+    )
 
     it.live("of a connector: nothing but a new config or a delete is taken, and the refusal says so", () =>
       Effect.gen(function*() {
@@ -140,7 +144,10 @@ for (const [where, make] of [["in memory", inMemory], ["in SQLite", onDisk]] as 
 
     it.live("of a connector: a put mends it, and it goes on at its stored offset", () =>
       Effect.gen(function*() {
-        const { herder, runs, source } = yield* restarted(yield* kept, ({ spoil }) => spoil("connector/bad", "nonsense"))
+        const { herder, runs, source } = yield* restarted(
+          yield* kept,
+          ({ spoil }) => spoil("connector/bad", "nonsense")
+        )
         const { created, info } = yield* herder.put("bad", source.config())
         assert.deepStrictEqual([created, info.revision], [true, 1])
         yield* runs("bad")
@@ -195,7 +202,8 @@ describe("data that cannot be read, in SQLite", () => {
       Effect.gen(function*() {
         const { herder, until } = yield* restarted(yield* onDisk, ({ update }) =>
           update("data.db", "UPDATE offsets SET source_offset = ? WHERE connector = 'bad'", offset))
-        const { tasks } = yield* until("bad", ({ health }) => health === "failed")
+        const { tasks } = yield* until("bad", ({ health }) =>
+          health === "failed")
         assert.include(tasks[0]?.trace ?? "", "the stored offset does not fit the connector")
         assert.strictEqual((yield* herder.status("good")).health, "healthy")
       })

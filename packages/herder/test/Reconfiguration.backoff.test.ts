@@ -10,7 +10,17 @@ vi.setConfig({ testTimeout: 60_000 })
 
 const failing = { taskConfigs: Script.always(Script.fail(down)) }
 /** The times of the attempts of the first hour after a failure at 0, in milliseconds. */
-const hour = [0, 250, 750, 1750, 3750, 7750, 15_750, 31_750, ...Array.from({ length: 59 }, (_, n) => 63_750 + n * 60_000)]
+const hour = [
+  0,
+  250,
+  750,
+  1750,
+  3750,
+  7750,
+  15_750,
+  31_750,
+  ...Array.from({ length: 59 }, (_, n) => 63_750 + n * 60_000)
+]
 
 describe("a generation that fails for a while", () => {
   it.effect("backs off 250 ms, then 500 ms, then succeeds; nothing is left that could wake it (laws 6 and 13)", () =>
@@ -150,7 +160,10 @@ describe("who asks while a lane waits", () => {
     Effect.gen(function*() {
       const source: { ask: Effect.Effect<void> } = { ask: Effect.void }
       const scene = yield* Scene.make({
-        middleware: Middleware.on("GenerateTaskConfigs", (_, next) => Effect.andThen(Effect.suspend(() => source.ask), next))
+        middleware: Middleware.on(
+          "GenerateTaskConfigs",
+          (_, next) => Effect.andThen(Effect.suspend(() => source.ask), next)
+        )
       })
       source.ask = scene.source.requestReconfiguration("orders")
       yield* scene.source.script("orders", failing)
@@ -316,24 +329,29 @@ describe("an operator ends the retries", () => {
 
 describe("delays", () => {
   /** The delays of the runtime's policy for a connector, by its failures in a row. */
-  const delays = Effect.fnUntraced(function*(keys: Readonly<Record<string, string>> = {}, settings?: Scene.Options["settings"]) {
-    const scene = yield* Scene.make({ settings })
-    const { lane } = (yield* scene.world).settings.policies("orders", "incarnation-1", keys)
-    return (failures: number) =>
-      lane.delayMillis({
-        failures,
-        defects: 0,
-        firstAt: 0,
-        lastAt: failures,
-        last: { class: "transient", stage: "generating", message: "down" }
-      })
-  })
+  const delays = Effect.fnUntraced(
+    function*(keys: Readonly<Record<string, string>> = {}, settings?: Scene.Options["settings"]) {
+      const scene = yield* Scene.make({ settings })
+      const { lane } = (yield* scene.world).settings.policies("orders", "incarnation-1", keys)
+      return (failures: number) =>
+        lane.delayMillis({
+          failures,
+          defects: 0,
+          firstAt: 0,
+          lastAt: failures,
+          last: { class: "transient", stage: "generating", message: "down" }
+        })
+    }
+  )
 
   it.effect("are the cap at attempt 10,000 and ever after: nothing overflows (law 6)", () =>
     Effect.gen(function*() {
       const none = yield* delays()
       const equal = yield* delays({ "reconfiguration.retry.jitter": "equal" })
-      const own = yield* delays({ "reconfiguration.retry.backoff.ms": "7", "reconfiguration.retry.backoff.max.ms": "86400000" })
+      const own = yield* delays({
+        "reconfiguration.retry.backoff.ms": "7",
+        "reconfiguration.retry.backoff.max.ms": "86400000"
+      })
       for (const attempt of [9, 64, 1000, 10_000, 1_000_000, Number.MAX_SAFE_INTEGER]) {
         assert.strictEqual(none(attempt), 60_000)
         const drawn = equal(attempt) ?? NaN
@@ -344,7 +362,9 @@ describe("delays", () => {
 
   it.effect("stay at the cap for a connector that fails for ever (law 6)", () =>
     Effect.gen(function*() {
-      const scene = yield* Scene.make({ settings: ReconfigurationPolicy.layer({ delay: Backoff.exponential(1, Infinity), cap: 20 }) })
+      const scene = yield* Scene.make({
+        settings: ReconfigurationPolicy.layer({ delay: Backoff.exponential(1, Infinity), cap: 20 })
+      })
       yield* scene.source.script("orders", failing)
       yield* scene.deploy("orders", scene.source.config())
       // 1, 2, 4, 8, 16 ms, then 20 ms for ever
@@ -395,7 +415,10 @@ describe("delays", () => {
         seen.push([failure?.class, delayMillis])
         yield* scene.wake
       }
-      assert.deepStrictEqual(seen, [["throttled", 5000], ["throttled", 500], ["throttled", 120_000], ["transient", 2000]])
+      assert.deepStrictEqual(seen, [["throttled", 5000], ["throttled", 500], ["throttled", 120_000], [
+        "transient",
+        2000
+      ]])
       assert.deepStrictEqual(yield* scene.source.calls("taskConfigs", "orders"), [0, 5000, 5500, 125_500, 127_500])
     }))
 })
@@ -419,7 +442,11 @@ describe("bounded retries", () => {
       const { conditions, health, reconfiguration, state, tasks, trace } = yield* scene.status("orders")
       assert.deepStrictEqual([state, health, trace], ["FAILED", "failed", down.message])
       assert.deepStrictEqual(conditions, [{ reason: "ConnectorFailed", message: down.message, since: 1750 }])
-      assert.deepStrictEqual([reconfiguration.state, reconfiguration.parked, reconfiguration.attempt], ["Parked", "exhausted", 4])
+      assert.deepStrictEqual([reconfiguration.state, reconfiguration.parked, reconfiguration.attempt], [
+        "Parked",
+        "exhausted",
+        4
+      ])
       assert.deepStrictEqual(tasks.map((task) => task.state), ["RUNNING", "RUNNING"])
       assert.strictEqual((yield* scene.tick).nextWakeMillis, undefined)
     }))
@@ -437,7 +464,10 @@ describe("bounded retries", () => {
     Effect.gen(function*() {
       const scene = yield* bounded({ "reconfiguration.retry.timeout.ms": "1000" })
       assert.deepStrictEqual(yield* scene.source.calls("taskConfigs", "orders"), [0, 0, 250, 750, 1750])
-      assert.deepStrictEqual([(yield* scene.status("orders")).state, (yield* scene.lane("orders")).parked], ["FAILED", "exhausted"])
+      assert.deepStrictEqual([(yield* scene.status("orders")).state, (yield* scene.lane("orders")).parked], [
+        "FAILED",
+        "exhausted"
+      ])
     }))
 
   it.effect("stay parked when the connector asks again (law 8)", () =>
@@ -450,10 +480,14 @@ describe("bounded retries", () => {
 
   it.effect("begin anew after a success (law 8)", () =>
     Effect.gen(function*() {
-      const scene = yield* Scene.make({ settings: ReconfigurationPolicy.layer({ maxAttempts: 2, onExhausted: "park" }) })
+      const scene = yield* Scene.make({
+        settings: ReconfigurationPolicy.layer({ maxAttempts: 2, onExhausted: "park" })
+      })
       yield* scene.deploy("orders", scene.source.config())
       for (let n = 0; n < 3; n++) {
-        yield* scene.source.script("orders", { taskConfigs: Script.failTimes(1, new TransientError({ message: "once" })) })
+        yield* scene.source.script("orders", {
+          taskConfigs: Script.failTimes(1, new TransientError({ message: "once" }))
+        })
         yield* scene.ask("orders")
         yield* scene.wake
       }

@@ -1,8 +1,10 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { ConfigRecord, Item, type Operation } from "@kelpie/core"
 import { Script, TestExecutor } from "@kelpie/testkit"
 import { Effect } from "effect"
 import * as Scene from "./fixtures/Scene.ts"
+
+vi.setConfig({ testTimeout: 60_000 })
 
 /** The item is somebody else's now: what a leader writes once the owner's session has ended. */
 const move = (scene: Scene.Scene, name: string) =>
@@ -34,7 +36,8 @@ const changes: Record<string, {
     published: { revision: 1, parts: ["0", "1", "2"] }
   },
   "it was created again before anybody saw that it was deleted": {
-    act: ({ herder, source }) => Effect.andThen(herder.delete("orders"), herder.create("orders", source.config({ tasks: 3 }))),
+    act: ({ herder, source }) =>
+      Effect.andThen(herder.delete("orders"), herder.create("orders", source.config({ tasks: 3 }))),
     published: { revision: 1, parts: ["0", "1", "2"] }
   },
   "its item went to another worker": {

@@ -23,7 +23,11 @@ describe("defects", () => {
       assert.deepStrictEqual(yield* scene.source.calls("taskConfigs", "orders"), schedule)
       const { health, reconfiguration, state, trace } = yield* scene.status("orders")
       assert.deepStrictEqual([state, health, trace], ["FAILED", "failed", "x is undefined"])
-      assert.deepStrictEqual([reconfiguration.parked, reconfiguration.attempt, reconfiguration.failure?.class], ["exhausted", 10, "defect"])
+      assert.deepStrictEqual([reconfiguration.parked, reconfiguration.attempt, reconfiguration.failure?.class], [
+        "exhausted",
+        10,
+        "defect"
+      ])
       assert.strictEqual((yield* scene.tick).nextWakeMillis, undefined)
     }))
 
@@ -31,7 +35,9 @@ describe("defects", () => {
     Effect.gen(function*() {
       const scene = yield* Scene.make({ settings: ReconfigurationPolicy.layer({ cap: 1000 }) })
       const nine = [...Script.times(9, bug)]
-      yield* scene.source.script("orders", { taskConfigs: [...nine, Script.fail(down), ...nine, Script.fail(down), ...nine] })
+      yield* scene.source.script("orders", {
+        taskConfigs: [...nine, Script.fail(down), ...nine, Script.fail(down), ...nine]
+      })
       yield* scene.deploy("orders", scene.source.config())
       yield* Scene.wakeFor(scene, 60_000)
       assert.strictEqual((yield* scene.source.calls("taskConfigs", "orders")).length, 30)
@@ -85,7 +91,15 @@ describe("the log", () => {
       yield* scene.source.script("orders", failing)
       yield* scene.deploy("orders", scene.source.config())
       yield* Scene.wakeFor(scene, 3_600_000)
-      assert.deepStrictEqual(logs.lines.map(({ message }) => Number(/attempt (\d+)/.exec(message)?.[1])), [1, 2, 4, 8, 16, 32, 64])
+      assert.deepStrictEqual(logs.lines.map(({ message }) => Number(/attempt (\d+)/.exec(message)?.[1])), [
+        1,
+        2,
+        4,
+        8,
+        16,
+        32,
+        64
+      ])
     }).pipe(Effect.provide(logs.layer))
   })
 
@@ -161,7 +175,9 @@ describe("retry now", () => {
   it.effect("brings a parked connector back (law 12)", () =>
     Effect.gen(function*() {
       const scene = yield* Scene.make()
-      yield* scene.source.script("orders", { taskConfigs: [Script.fail(new PermanentError({ message: "no such table" }))] })
+      yield* scene.source.script("orders", {
+        taskConfigs: [Script.fail(new PermanentError({ message: "no such table" }))]
+      })
       yield* scene.deploy("orders", scene.source.config())
       assert.strictEqual((yield* scene.status("orders")).state, "FAILED")
       yield* scene.herder.retry("orders")
@@ -224,7 +240,12 @@ describe("an operator's park", () => {
       const scene = yield* parked
       assert.strictEqual((yield* scene.tick).nextWakeMillis, undefined)
       const { conditions, health, reconfiguration, state } = yield* scene.status("orders")
-      assert.deepStrictEqual([state, health, reconfiguration.state, reconfiguration.parked], ["RUNNING", "degraded", "Parked", "operator"])
+      assert.deepStrictEqual([state, health, reconfiguration.state, reconfiguration.parked], [
+        "RUNNING",
+        "degraded",
+        "Parked",
+        "operator"
+      ])
       assert.deepStrictEqual(conditions, [{ reason: "ReconfigurationParked", message: down.message, since: 0 }])
       yield* scene.ask("orders")
       yield* Scene.wakeFor(scene, 3_600_000)
@@ -323,10 +344,13 @@ describe("when the fault clears", () => {
     ScriptedLeader.refuse(error("NotLeader"))
   ]
   const pick = (length: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: length - 1 }))
-  const scripts = Arbitrary.array(Arbitrary.schema(Schema.Struct({ call: pick(calls.length), answer: pick(answers.length) })), {
-    minLength: 1,
-    maxLength: 12
-  })
+  const scripts = Arbitrary.array(
+    Arbitrary.schema(Schema.Struct({ call: pick(calls.length), answer: pick(answers.length) })),
+    {
+      minLength: 1,
+      maxLength: 12
+    }
+  )
   /** Ticks at least every five seconds, as an outside event would. */
   const pass = Effect.fnUntraced(function*(scene: Scene.Scene, millis: number) {
     for (let left = millis; left > 0;) {

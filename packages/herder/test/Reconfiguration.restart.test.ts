@@ -1,9 +1,11 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { PermanentError, RestartPolicy } from "@kelpie/core"
 import { Script } from "@kelpie/testkit"
 import { Effect } from "effect"
 import * as Scene from "./fixtures/Scene.ts"
 import { down } from "./fixtures/Scene.ts"
+
+vi.setConfig({ testTimeout: 60_000 })
 
 const onFailure = { "restart.policy": "on-failure" }
 const minutes = 60_000
@@ -21,11 +23,13 @@ const task = Effect.fnUntraced(function*(scene: Scene.Scene) {
   return [tasks[0]?.state, (yield* scene.tick).nextWakeMillis]
 })
 
-const deployed = Effect.fnUntraced(function*(keys: Readonly<Record<`${string}.${string}`, string>>, options?: Scene.Options) {
-  const scene = yield* Scene.make(options)
-  yield* scene.deploy("orders", scene.source.config({ tasks: 1 }, keys))
-  return scene
-})
+const deployed = Effect.fnUntraced(
+  function*(keys: Readonly<Record<`${string}.${string}`, string>>, options?: Scene.Options) {
+    const scene = yield* Scene.make(options)
+    yield* scene.deploy("orders", scene.source.config({ tasks: 1 }, keys))
+    return scene
+  }
+)
 
 describe("a task that fails", () => {
   it.effect("stays FAILED by default, as in Connect", () =>
@@ -231,7 +235,9 @@ describe("a connector that fails to start", () => {
   it.effect("is never started anew after a permanent error", () =>
     Effect.gen(function*() {
       const scene = yield* Scene.make()
-      yield* scene.source.script("orders", { start: [Script.fail(new PermanentError({ message: "no such database" }))] })
+      yield* scene.source.script("orders", {
+        start: [Script.fail(new PermanentError({ message: "no such database" }))]
+      })
       yield* scene.deploy("orders", scene.source.config({}, onFailure))
       assert.strictEqual((yield* scene.status("orders")).state, "FAILED")
       assert.strictEqual((yield* scene.tick).nextWakeMillis, undefined)

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import {
   ConfigStore,
   LeaderCommand,
@@ -21,6 +21,8 @@ import * as Scene from "./fixtures/Scene.ts"
 import { down } from "./fixtures/Scene.ts"
 import * as Vault from "./fixtures/Vault.ts"
 
+vi.setConfig({ testTimeout: 60_000 })
+
 /** What a first failure looks like. */
 interface Expected {
   readonly class: Status.FailureClass
@@ -42,7 +44,13 @@ const shows = Effect.fnUntraced(function*(scene: Scene.Scene, expected: Expected
     return
   }
   const nextAttemptAt = at + delay
-  assert.deepStrictEqual(reconfiguration, { state: "Waiting", attempt: 2, delayMillis: delay, nextAttemptAt, ...common })
+  assert.deepStrictEqual(reconfiguration, {
+    state: "Waiting",
+    attempt: 2,
+    delayMillis: delay,
+    nextAttemptAt,
+    ...common
+  })
   assert.deepStrictEqual([state, health], ["RUNNING", "recovering"])
   assert.deepStrictEqual(conditions, [
     { reason: "ReconfigurationFailing", message: expected.message, since: at, nextAttemptAt }
@@ -63,7 +71,11 @@ describe("generating", () => {
   const throttled = new ThrottledError({ message: "slow down", retryAfter: Duration.seconds(7) })
   const cases: Record<string, readonly [call: Script.Call, expected: Omit<Expected, "stage">]> = {
     "a transient failure waits": [Script.fail(down), { class: "transient", message: down.message, delay: 250 }],
-    "a throttled one waits as long as asked": [Script.fail(throttled), { class: "throttled", message: "slow down", delay: 7000 }],
+    "a throttled one waits as long as asked": [Script.fail(throttled), {
+      class: "throttled",
+      message: "slow down",
+      delay: 7000
+    }],
     "a permanent one parks the lane and fails the connector": [
       Script.fail(new PermanentError({ message: "no such database" })),
       { class: "permanent", message: "no such database" }
@@ -118,7 +130,11 @@ describe("generating", () => {
 
   for (
     const [name, taskConfigs, expected] of [
-      ["a rejection", () => Promise.reject(new Error("ECONNREFUSED")), { class: "transient", message: "ECONNREFUSED", delay: 250 }],
+      ["a rejection", () => Promise.reject(new Error("ECONNREFUSED")), {
+        class: "transient",
+        message: "ECONNREFUSED",
+        delay: 250
+      }],
       [
         "a rejection with a class",
         () => Promise.reject(new PermanentError({ message: "no such database" })),
@@ -307,7 +323,10 @@ describe("sending to the leader", () => {
       yield* leader.script(ScriptedLeader.times(2, ScriptedLeader.refuse(error("NotLeader"))))
       yield* scene.ask("orders")
       yield* scene.wake
-      assert.deepStrictEqual([yield* scene.lane("orders")].map((lane) => [lane.state, lane.delayMillis]), [["Waiting", 500]])
+      assert.deepStrictEqual([yield* scene.lane("orders")].map((lane) => [lane.state, lane.delayMillis]), [[
+        "Waiting",
+        500
+      ]])
       yield* scene.advance(10)
       yield* group.elect("session-3")
       yield* scene.tick
@@ -322,8 +341,13 @@ describe("sending to the leader", () => {
       const scene = yield* Scene.make({
         leader,
         settings: group.layer,
-        middleware: Middleware.on("SendToLeader", ({ command }, next) =>
-          command._tag === "PublishTaskSet" && command.tasks.length === 3 ? Effect.andThen(Effect.sleep(1000), next) : next)
+        middleware: Middleware.on(
+          "SendToLeader",
+          ({ command }, next) =>
+            command._tag === "PublishTaskSet" && command.tasks.length === 3
+              ? Effect.andThen(Effect.sleep(1000), next)
+              : next
+        )
       })
       yield* scene.deploy("orders", scene.source.config({ tasks: 2 }))
       yield* scene.source.setTasks("orders", 3)
@@ -362,7 +386,12 @@ describe("sending to the leader", () => {
       yield* group.elect(undefined)
       yield* scene.ask("orders")
       const sent = (yield* leader.received).length
-      yield* shows(scene, { class: "no-leader", stage: "sending", message: "no leader is known at present", delay: 250 })
+      yield* shows(scene, {
+        class: "no-leader",
+        stage: "sending",
+        message: "no leader is known at present",
+        delay: 250
+      })
       yield* Scene.wakeFor(scene, 3000)
       assert.strictEqual((yield* scene.lane("orders")).nextAttemptAt, 3750)
       assert.strictEqual((yield* leader.received).length, sent)
@@ -403,27 +432,37 @@ describe("sending to the leader", () => {
 describe("writing", () => {
   const full = new StoreError({ kind: "Unavailable", operation: "commit", detail: "disk full" })
   /** This worker leads; its config store goes wrong at some commits once `broken` is true. */
-  const leading = Effect.fnUntraced(function*(plan: (active: Effect.Effect<boolean>) => Faults.Plan<ConfigStore["Service"]>) {
-    let broken = false
-    const scene = yield* Scene.make({
-      stores: Layer.mergeAll(
-        Faults.layer(ConfigStore, plan(Effect.sync(() => broken))).pipe(Layer.provide(ConfigStore.layerMemory)),
-        StatusStore.layerMemory,
-        OffsetStore.layerMemory,
-        TopicLog.layerMemory
-      )
-    })
-    yield* scene.deploy("orders", scene.source.config({ tasks: 2 }))
-    yield* scene.source.setTasks("orders", 3)
-    broken = true
-    yield* scene.ask("orders")
-    return { scene, mend: () => void (broken = false) }
-  })
+  const leading = Effect.fnUntraced(
+    function*(plan: (active: Effect.Effect<boolean>) => Faults.Plan<ConfigStore["Service"]>) {
+      let broken = false
+      const scene = yield* Scene.make({
+        stores: Layer.mergeAll(
+          Faults.layer(ConfigStore, plan(Effect.sync(() => broken))).pipe(Layer.provide(ConfigStore.layerMemory)),
+          StatusStore.layerMemory,
+          OffsetStore.layerMemory,
+          TopicLog.layerMemory
+        )
+      })
+      yield* scene.deploy("orders", scene.source.config({ tasks: 2 }))
+      yield* scene.source.setTasks("orders", 3)
+      broken = true
+      yield* scene.ask("orders")
+      return { scene, mend: () => void (broken = false) }
+    }
+  )
 
   it.effect("a store that is down waits (laws 7 and 15)", () =>
     Effect.gen(function*() {
-      const { mend, scene } = yield* leading((active) => ({ active, "claim.commit": [Faults.fail(Faults.always, full)] }))
-      yield* shows(scene, { class: "transient", stage: "writing", message: "commit: Unavailable: disk full", delay: 250 })
+      const { mend, scene } = yield* leading((active) => ({
+        active,
+        "claim.commit": [Faults.fail(Faults.always, full)]
+      }))
+      yield* shows(scene, {
+        class: "transient",
+        stage: "writing",
+        message: "commit: Unavailable: disk full",
+        delay: 250
+      })
       mend()
       yield* recovers(scene, 3)
     }))
@@ -435,7 +474,12 @@ describe("writing", () => {
         claim: [Faults.fail(Faults.always, full)],
         "claim.commit": [Faults.fail(Faults.always, full)]
       }))
-      yield* shows(scene, { class: "transient", stage: "writing", message: "commit: Unavailable: disk full", delay: 250 })
+      yield* shows(scene, {
+        class: "transient",
+        stage: "writing",
+        message: "commit: Unavailable: disk full",
+        delay: 250
+      })
       yield* scene.wake
       const { delayMillis, failure } = yield* scene.lane("orders")
       assert.deepStrictEqual([failure?.class, failure?.stage, delayMillis], ["transient", "writing", 500])
@@ -453,7 +497,10 @@ describe("writing", () => {
   it.effect("a guard that does not hold any more waits (law 7)", () =>
     Effect.gen(function*() {
       const conflict = new StoreError({ kind: "Conflict", operation: "commit" })
-      const { mend, scene } = yield* leading((active) => ({ active, "claim.commit": [Faults.fail(Faults.always, conflict)] }))
+      const { mend, scene } = yield* leading((active) => ({
+        active,
+        "claim.commit": [Faults.fail(Faults.always, conflict)]
+      }))
       yield* shows(scene, { class: "transient", stage: "writing", message: "commit: Conflict", delay: 250 })
       mend()
       yield* recovers(scene, 3)
@@ -474,7 +521,10 @@ describe("writing", () => {
 
   it.effect("a store that does not answer is given up after 10 s (laws 7 and 15)", () =>
     Effect.gen(function*() {
-      const { scene } = yield* leading((active) => ({ active, "claim.commit": [Faults.delay(Faults.always, "15 seconds")] }))
+      const { scene } = yield* leading((active) => ({
+        active,
+        "claim.commit": [Faults.delay(Faults.always, "15 seconds")]
+      }))
       assert.deepStrictEqual(yield* scene.lane("orders"), { state: "Running", attempt: 1, stage: "writing", since: 0 })
       yield* scene.advance(10_000)
       yield* scene.settle

@@ -14,7 +14,9 @@ import * as Numbers from "./fixtures/Numbers.ts"
 import * as Running from "./fixtures/Running.ts"
 
 /** A herder in a process of its own: its first line, and its end by SIGKILL. */
-const child = (directory: string): Effect.Effect<{ readonly says: string; readonly kill: Effect.Effect<void> }, never, Scope.Scope> =>
+const child = (
+  directory: string
+): Effect.Effect<{ readonly says: string; readonly kill: Effect.Effect<void> }, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const file = fileURLToPath(new URL("./children/solo.ts", import.meta.url))
@@ -47,7 +49,10 @@ describe("a restart", () => {
         assert.deepStrictEqual([paused.health, paused.tasks.length], ["paused", 2])
         const stopped = yield* herder.status("stopped")
         assert.deepStrictEqual([stopped.health, stopped.tasks.length], ["stopped", 0])
-        const { health, reconfiguration } = yield* until("parked", (status) => status.reconfiguration.state === "Parked")
+        const { health, reconfiguration } = yield* until(
+          "parked",
+          (status) => status.reconfiguration.state === "Parked"
+        )
         assert.deepStrictEqual([health, reconfiguration.parked], ["degraded", "operator"])
       })
       yield* Effect.scoped(Effect.gen(function*() {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Fiber, Latch, Schema } from "effect"
+import { Arbitrary, Effect, Fiber, Latch, Scheduler, Schema } from "effect"
 import * as Handoff from "../src/internal/handoff.ts"
 
 /** Lets every fiber go on until it waits. */
@@ -28,6 +28,23 @@ describe("a hand-over", () => {
       assert.deepStrictEqual(handoff.takeUnsafe(5), [4, 5])
       yield* Fiber.join(producer)
     }))
+
+  it("lets who waits for room sleep: nothing runs until there is some", () => {
+    const tasks: Array<() => void> = []
+    const scheduler: Scheduler.Scheduler = {
+      executionMode: "sync",
+      shouldYield: (fiber) => fiber.currentOpCount >= 100,
+      makeDispatcher: () => ({ scheduleTask: (task) => void tasks.push(task), flush: () => {} })
+    }
+    const handoff = Handoff.make<number>(1)
+    const fiber = Effect.runFork(Effect.forEach([1, 2], handoff.offer), { scheduler })
+    for (let turn = 0; turn < 100; turn++) tasks.shift()?.()
+    assert.deepStrictEqual(tasks, [])
+    assert.isUndefined(fiber.pollUnsafe())
+    assert.deepStrictEqual(handoff.takeUnsafe(5), [1])
+    for (let turn = 0; turn < 100; turn++) tasks.shift()?.()
+    assert.deepStrictEqual(handoff.takeUnsafe(5), [2])
+  })
 
   it.effect("gives room to several who wait, one value for one place", () =>
     Effect.gen(function*() {

@@ -113,6 +113,21 @@ describe("the status writer", () => {
       assert.strictEqual(script.calls.at(-1), "put a FAILED", "the first delay again after a success")
     }))
 
+  it.effect("keeps what came while a write was under way that fails: it is newer", () =>
+    Effect.gen(function*() {
+      const { script, store } = makeStore()
+      const gate = yield* Deferred.make<void>()
+      script.gate = gate
+      script.fails = 1
+      const writer = yield* StatusWriter.make(store)
+      writer.put([status("a", "PAUSED"), status("b", "RUNNING")], [])
+      yield* settle
+      writer.put([status("a", "RUNNING")], [])
+      yield* Deferred.succeed(gate, undefined)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(script.calls, ["put a PAUSED, b RUNNING fails", "put a RUNNING, b RUNNING"])
+    }))
+
   it.effect("removes an item that is gone by the time the store answers again", () =>
     Effect.gen(function*() {
       const { script, store } = makeStore()

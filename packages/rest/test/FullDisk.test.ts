@@ -5,8 +5,8 @@ import { Sqlite } from "@kelpie/sqlite"
 import { Effect, Layer, Logger, Schedule } from "effect"
 import { MaxPages } from "../../sqlite/src/internal/settings.ts"
 import { serve } from "../src/NodeServer.ts"
-import { folder } from "./herders.ts"
 import { get, post, put } from "./conformance/Theme.ts"
+import { folder } from "./herders.ts"
 import { type Request, send } from "./http.ts"
 import { plugins } from "./plugins.ts"
 
@@ -14,7 +14,9 @@ vi.setConfig({ testTimeout: 60_000 })
 
 /** A worker on a folder; `maxPages` stands for the size of its disk. */
 const worker = Effect.fnUntraced(function*(directory: string, maxPages?: number) {
-  const stores = Sqlite.layer({ directory, synchronous: "normal" }).pipe(Layer.provide(Layer.succeed(MaxPages, maxPages)))
+  const stores = Sqlite.layer({ directory, synchronous: "normal" }).pipe(
+    Layer.provide(Layer.succeed(MaxPages, maxPages))
+  )
   const herder = Herder.layerSolo.pipe(Layer.provide(stores), Layer.provide([Plugins.layer(plugins), Logger.layer([])]))
   const context = yield* Layer.build(Layer.fresh(herder))
   const { url } = yield* Effect.provideContext(serve({ port: 0 }), context)
@@ -39,8 +41,7 @@ it.live("a full disk: 503 with the reason, nothing of it is kept, and work goes 
     const kept = yield* Effect.scoped(Effect.gen(function*() {
       const { ask, names, runs } = yield* worker(directory, 60)
       const created: Array<string> = []
-      const create = (name: string) =>
-        ask(post("/connectors", { name, config: large, initial_state: "STOPPED" }))
+      const create = (name: string) => ask(post("/connectors", { name, config: large, initial_state: "STOPPED" }))
       let refused = yield* create("c0")
       for (let n = 0; refused.status === 201 && n < 100; refused = yield* create(`c${n}`)) created.push(`c${n++}`)
       assert.isAbove(created.length, 5)
@@ -66,7 +67,10 @@ it.live("a full disk: 503 with the reason, nothing of it is kept, and work goes 
       for (const name of created.slice(-2)) {
         assert.strictEqual((yield* ask({ method: "DELETE", path: `/connectors/${name}` })).status, 204)
       }
-      assert.strictEqual((yield* ask(post("/connectors", { name: "later", config: { ...large, topic: "t" } }))).status, 201)
+      assert.strictEqual(
+        (yield* ask(post("/connectors", { name: "later", config: { ...large, topic: "t" } }))).status,
+        201
+      )
       yield* runs("later")
       return [...created.slice(0, -2), "later"].sort()
     }))

@@ -5,7 +5,8 @@ import { BaseUrl, conformance } from "./conformance.ts"
 import * as Herders from "./herders.ts"
 import { send } from "./http.ts"
 
-const served = (prefix?: `/${string}`) => Layer.effect(BaseUrl, Effect.map(serve({ port: 0, prefix }), ({ url }) => url))
+const served = (prefix?: `/${string}`) =>
+  Layer.effect(BaseUrl, Effect.map(serve({ port: 0, prefix }), ({ url }) => url))
 
 conformance("a herder in memory", Layer.provide(served(), Herders.memory))
 

@@ -27,7 +27,7 @@ const leaky = (seen: Array<string>) => {
     user: ConfigKey.String("user"),
     token: ConfigKey.Redacted("token")
   }
-  const tell = ({ token, user }: { readonly token: Redacted.Redacted<string>; readonly user: string }) =>
+  const tell = ({ token, user }: { readonly token: Redacted.Redacted; readonly user: string }) =>
     `cannot log in as ${user} with ${Redacted.value(token)}`
   const Source = SourceConnector.make("Leaky", {
     version: "1.0.0",
@@ -78,14 +78,19 @@ const worker = Effect.fnUntraced(function*(directory: string) {
   )
   const context = yield* Layer.buildWithScope(herder, scope)
   yield* Effect.forkScoped(
-    Stream.runForEach(Context.get(context, Herder).events, (event) => Effect.sync(() => told.push(JSON.stringify(event)))),
+    Stream.runForEach(
+      Context.get(context, Herder).events,
+      (event) => Effect.sync(() => told.push(JSON.stringify(event)))
+    ),
     { startImmediately: true }
   )
   const { url } = yield* Effect.provideContext(serve({ port: 0 }), context)
-  const ask = (request: Request) =>
-    Effect.tap(send(url, request), ({ text }) => Effect.sync(() => told.push(text)))
+  const ask = (request: Request) => Effect.tap(send(url, request), ({ text }) => Effect.sync(() => told.push(text)))
   const until = (path: string, text: string) =>
-    Effect.repeat(ask(get(path)), { schedule: Schedule.spaced("20 millis"), until: (answer) => answer.text.includes(text) })
+    Effect.repeat(ask(get(path)), {
+      schedule: Schedule.spaced("20 millis"),
+      until: (answer) => answer.text.includes(text)
+    })
       .pipe(Effect.timeout("20 seconds"))
   return { ask, until, seen, told: () => told.join("\n") }
 })
@@ -95,7 +100,9 @@ const bytes = (directory: string) =>
   Effect.promise(async () => {
     const names = (await readdir(directory)).filter((name) => name.includes(".db"))
     assert.includeMembers(names, ["control.db", "data.db"])
-    return Buffer.concat(await Promise.all(names.map((name) => readFile(path.join(directory, name))))).toString("latin1")
+    return Buffer.concat(await Promise.all(names.map((name) => readFile(path.join(directory, name))))).toString(
+      "latin1"
+    )
   })
 
 const config = (file: string, more: Readonly<Record<string, string>> = {}) => ({
@@ -195,7 +202,9 @@ describe("what variables stand for", () => {
       const answer = yield* ask(post("/connectors", { name: "d", config: config(file) }))
       assert.strictEqual(answer.status, 400)
       assert.include(answer.text, `has no key \\"user\\"`)
-      const unset = yield* ask(post("/connectors", { name: "d", config: { ...config(file), user: "me", token: "${env:KELPIE_NOT_SET}" } }))
+      const unset = yield* ask(
+        post("/connectors", { name: "d", config: { ...config(file), user: "me", token: "${env:KELPIE_NOT_SET}" } })
+      )
       assert.strictEqual(unset.status, 400)
       assert.include(unset.text, "KELPIE_NOT_SET")
       const unknown = yield* ask(post("/connectors", { name: "d", config: { ...config(file), user: "${fil:x:y}" } }))

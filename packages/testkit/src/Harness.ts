@@ -19,17 +19,20 @@ import type * as World from "@kelpie/herder/World"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import type { ScriptedLeader } from "./ScriptedLeader.ts"
 import * as TestExecutor from "./TestExecutor.ts"
 import * as Timeline from "./Timeline.ts"
 
-/** What to build. `R` is what the plugins need from their host: provide it to `make`. */
-export interface Options<out R = never> {
-  readonly plugins: ReadonlyArray<Plugin.Plugin<R>>
+/** What to build. */
+export interface Options<out P extends ReadonlyArray<Plugin.Any> = ReadonlyArray<Plugin.Plugin<never>>> {
+  /** What they need from their host is provided to `make`. */
+  readonly plugins: P
   /** Somebody else leads, by this script; left out: this worker leads. */
   readonly leader?: ScriptedLeader | undefined
   /** Left out: memory. */
@@ -72,14 +75,25 @@ const memberships = (leader: string) => ({
     group: Effect.succeed({ members: leader === self.session ? [self] : [self, other], leader }),
     changes: Stream.never
   },
-  leader: { self: leader === self.session ? self : other, group: Effect.succeed({ members: [self], leader }), changes: Stream.never }
+  leader: {
+    self: leader === self.session ? self : other,
+    group: Effect.succeed({ members: [self], leader }),
+    changes: Stream.never
+  }
+})
+
+/** Stops everything, and lets time pass meanwhile: what does not stop by itself is given up at its deadline. */
+const stop = Effect.fnUntraced(function*(scope: Scope.Closeable) {
+  const time = yield* Effect.forkDetach(Effect.forever(Effect.andThen(Effect.yieldNow, TestClock.adjust("1 second"))))
+  yield* Scope.close(scope, Exit.void)
+  yield* Fiber.interrupt(time)
 })
 
 /** Builds a harness; the scope stops it. */
-export const make = Effect.fnUntraced(function*<R = never>(
-  options: Options<R>
-): Effect.fn.Return<Harness, never, R | Scope.Scope> {
-  const scope = yield* Effect.scope
+export const make = Effect.fnUntraced(function*<const P extends ReadonlyArray<Plugin.Any>>(
+  options: Options<P>
+): Effect.fn.Return<Harness, never, Plugin.Services<P[number]> | Scope.Scope> {
+  const scope = yield* Effect.acquireRelease(Scope.make(), stop)
   const { leader: scripted, settings = Layer.empty, stores = Stores.layerMemory } = options
   const membership = memberships(scripted === undefined ? self.session : other.session)
   const context = yield* Layer.buildWithScope(
@@ -100,7 +114,11 @@ export const make = Effect.fnUntraced(function*<R = never>(
       return scripted === undefined ? execute : scripted.receive(envelope, execute)
     }
   }
-  const herder = yield* Effect.provideService(Effect.provideContext(Stepped.make, context), LeaderClient, client)
+  const herder = yield* Stepped.make.pipe(
+    Effect.provideContext(context),
+    Effect.provideService(LeaderClient, client),
+    Scope.provide(scope)
+  )
   yield* Effect.orDie(scripted === undefined ? herder.leader.claim : leading.claim)
   const timeline = Timeline.make()
 
@@ -123,7 +141,7 @@ export const make = Effect.fnUntraced(function*<R = never>(
   })
   const wake = Effect.gen(function*() {
     const now = yield* Clock.currentTimeMillis
-    const { nextWakeMillis } = yield* herder.tick.tick
+    const { nextWakeMillis } = yield* tick
     if (nextWakeMillis === undefined) return yield* Effect.die(new Error("nothing is due"))
     yield* TestClock.setTime(now + nextWakeMillis)
     return yield* tick
@@ -139,8 +157,10 @@ export const make = Effect.fnUntraced(function*<R = never>(
     herder: herder.service,
     world: Effect.sync(herder.tick.world),
     command: (command) =>
-      Effect.flatMap(Identity.draw, (id) =>
-        Effect.asVoid(Effect.orDie((scripted === undefined ? herder.leader : leading).execute({ id, command })))),
+      Effect.flatMap(
+        Identity.draw,
+        (id) => Effect.asVoid(Effect.orDie((scripted === undefined ? herder.leader : leading).execute({ id, command })))
+      ),
     timeline: Effect.sync(timeline.lines)
   }
 })

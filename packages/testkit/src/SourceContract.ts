@@ -7,7 +7,7 @@
  */
 import type * as SourceConnector from "@kelpie/core/SourceConnector"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
+import type * as Exit from "effect/Exit"
 import type * as Contract from "./Contract.ts"
 import { equal, isTrue } from "./internal/check.ts"
 import * as Laws from "./internal/connectorLaws.ts"
@@ -58,7 +58,11 @@ const sameRecords = Effect.fnUntraced(function*(
 ) {
   const parts = Session.byPartition(batches)
   const wholes = Session.byPartition(expected)
-  yield* equal("source partitions that are others after a stop", [...parts.keys()].filter((one) => !wholes.has(one)), [])
+  yield* equal(
+    "source partitions that are others after a stop",
+    [...parts.keys()].filter((one) => !wholes.has(one)),
+    []
+  )
   for (const [partition, whole] of wholes) {
     const all = parts.get(partition) ?? []
     const read = repeats ? [...new Set(all)] : all
@@ -68,41 +72,53 @@ const sameRecords = Effect.fnUntraced(function*(
 })
 
 const reading = <W>({ law, produce, records, repeats }: Bench<W>): ReadonlyArray<Contract.Law> => [
-  law("goes on from the offset of every batch: nothing is lost, and the order stays", (subject) =>
-    Effect.gen(function*() {
-      yield* produce(subject.world, records)
-      const whole = yield* readAll(subject, records)
-      const offsets: Session.Offsets = new Map()
-      const batches: Array<Session.Pulled> = []
-      const read = () => {
-        const all = batches.flatMap((batch) => batch.records)
-        return repeats ? new Set(all).size : all.length
-      }
-      for (let stops = 0; read() < records; stops++) {
-        yield* isTrue(`read only ${read()} of ${records} records with ${stops} stops in between`, stops < maxStops)
-        const [batch] = yield* Session.use(subject, offsets, (session) => Session.take(subject, session, 1))
-        if (batch === undefined) continue
-        batches.push(batch)
-        yield* Session.store(offsets, batch)
-      }
-      yield* sameRecords("the records, read with a stop after each batch", batches, whole, repeats)
-    })),
+  law(
+    "goes on from the offset of every batch: nothing is lost, and the order stays",
+    (subject) =>
+      Effect.gen(function*() {
+        yield* produce(subject.world, records)
+        const whole = yield* readAll(subject, records)
+        const offsets: Session.Offsets = new Map()
+        const batches: Array<Session.Pulled> = []
+        const read = () => {
+          const all = batches.flatMap((batch) => batch.records)
+          return repeats ? new Set(all).size : all.length
+        }
+        for (let stops = 0; read() < records; stops++) {
+          yield* isTrue(`read only ${read()} of ${records} records with ${stops} stops in between`, stops < maxStops)
+          const [batch] = yield* Session.use(subject, offsets, (session) => Session.take(subject, session, 1))
+          if (batch === undefined) continue
+          batches.push(batch)
+          yield* Session.store(offsets, batch)
+        }
+        yield* sameRecords("the records, read with a stop after each batch", batches, whole, repeats)
+      })
+  ),
 
   law("reads what came while it was stopped", (subject) =>
     Effect.gen(function*() {
       const offsets: Session.Offsets = new Map()
       const batches: Array<Session.Pulled> = []
-      const round = Session.use(subject, offsets, Effect.fnUntraced(function*(session) {
-        for (const batch of yield* Session.take(subject, session, records)) {
-          batches.push(batch)
-          yield* Session.store(offsets, batch)
-        }
-      }))
+      const round = Session.use(
+        subject,
+        offsets,
+        Effect.fnUntraced(function*(session) {
+          for (const batch of yield* Session.take(subject, session, records)) {
+            batches.push(batch)
+            yield* Session.store(offsets, batch)
+          }
+        })
+      )
       yield* produce(subject.world, records)
       yield* round
       yield* produce(subject.world, records)
       yield* round
-      yield* sameRecords("the records before and after the stop", batches, yield* readAll(subject, 2 * records), repeats)
+      yield* sameRecords(
+        "the records before and after the stop",
+        batches,
+        yield* readAll(subject, 2 * records),
+        repeats
+      )
     })),
 
   law("reads what comes while it waits", (subject) =>
@@ -122,31 +138,36 @@ const reading = <W>({ law, produce, records, repeats }: Bench<W>): ReadonlyArray
 const outages = <W>({ law, produce, records, repeats, suite }: Bench<W>): ReadonlyArray<Contract.Law> => {
   const { outage } = suite.options
   return outage === undefined ? [] : [
-    law("fails in an outage, if it fails, with one of the three error classes, and goes on after it", (subject) =>
-      Effect.gen(function*() {
-        yield* produce(subject.world, records)
-        const whole = yield* readAll(subject, records)
-        const exits: Array<readonly [what: string, exit: Exit.Exit<unknown, unknown>]> = []
-        const hear: Laws.Heard["hear"] = (what, code) =>
-          Effect.map(Effect.exit(code), (exit) => void exits.push([what, exit]))
-        yield* Effect.scoped(Effect.andThen(outage(subject.world), Session.attempt(subject, hear)))
-        for (const [what, exit] of exits) yield* Laws.failsByClass(what, exit)
-        yield* sameRecords("the records after the outage", yield* readAll(subject, records), whole, repeats)
-      }))
+    law(
+      "fails in an outage, if it fails, with one of the three error classes, and goes on after it",
+      (subject) =>
+        Effect.gen(function*() {
+          yield* produce(subject.world, records)
+          const whole = yield* readAll(subject, records)
+          const exits: Array<readonly [what: string, exit: Exit.Exit<unknown, unknown>]> = []
+          const hear: Laws.Heard["hear"] = (what, code) =>
+            Effect.map(Effect.exit(code), (exit) => void exits.push([what, exit]))
+          yield* Effect.scoped(Effect.andThen(outage(subject.world), Session.attempt(subject, hear)))
+          for (const [what, exit] of exits) yield* Laws.failsByClass(what, exit)
+          yield* sameRecords("the records after the outage", yield* readAll(subject, records), whole, repeats)
+        })
+    )
   ]
 }
 
 const stopping = <W>({ law, produce, records, subjectOf, suite }: Bench<W>): ReadonlyArray<Contract.Law> => {
-  const waits = Effect.sleep(settleMillis)
+  const waits = ({ healthy }: Session.Session) => Effect.andThen(Effect.sleep(settleMillis), healthy)
   return [
-    law("stops within its time while it waits for the first data", (subject) =>
-      Session.use(subject, new Map(), () => waits)),
+    law(
+      "stops within its time while it waits for the first data",
+      (subject) => Session.use(subject, new Map(), waits)
+    ),
 
     law("stops within its time while it waits for more data", (subject) =>
       Effect.gen(function*() {
         yield* produce(subject.world, records)
         yield* Session.use(subject, new Map(), (session) =>
-          Effect.andThen(Session.take(subject, session, records), waits))
+          Effect.andThen(Session.take(subject, session, records), waits(session)))
       })),
 
     Laws.leavesNothing(suite, "leaves nothing behind when it stops", (hosted) =>
@@ -154,7 +175,7 @@ const stopping = <W>({ law, produce, records, subjectOf, suite }: Bench<W>): Rea
         const subject = subjectOf(hosted)
         yield* produce(hosted.world, records)
         yield* Session.use(subject, new Map(), (session) =>
-          Effect.andThen(Session.take(subject, session, records), waits))
+          Effect.andThen(Session.take(subject, session, records), waits(session)))
       }))
   ]
 }
@@ -169,15 +190,18 @@ const encoding = <W>({ law, produce, records, subjectOf, suite }: Bench<W>): Rea
       }
     })),
 
-  law("gives the same task configs while nothing changes, and reads them from JSON as they were", (subject) =>
-    Effect.gen(function*() {
-      yield* produce(subject.world, records)
-      const generated = Session.use(subject, new Map(), ({ taskConfigs }) => Effect.succeed(taskConfigs))
-      const first = yield* generated
-      const textsOf = (configs: ReadonlyArray<Session.Encoded>) => configs.map(({ text }) => text)
-      yield* equal("the task configs after a restart", textsOf(yield* generated), textsOf(first))
-      for (const { value } of first) yield* Session.roundTrip("task config", subject.source.taskConfig, value)
-    })),
+  law(
+    "gives the same task configs while nothing changes, and reads them from JSON as they were",
+    (subject) =>
+      Effect.gen(function*() {
+        yield* produce(subject.world, records)
+        const generated = Session.use(subject, new Map(), ({ taskConfigs }) => Effect.succeed(taskConfigs))
+        const first = yield* generated
+        const textsOf = (configs: ReadonlyArray<Session.Encoded>) => configs.map(({ text }) => text)
+        yield* equal("the task configs after a restart", textsOf(yield* generated), textsOf(first))
+        for (const { value } of first) yield* Session.roundTrip("task config", subject.source.taskConfig, value)
+      })
+  ),
 
   law("gives offsets that are read from JSON as they were", (subject) =>
     Effect.gen(function*() {
@@ -187,16 +211,24 @@ const encoding = <W>({ law, produce, records, subjectOf, suite }: Bench<W>): Rea
       }
     })),
 
-  law("gives the same source partition for the same part of the data, whenever it runs", (subject) =>
-    Effect.gen(function*() {
-      yield* produce(subject.world, records)
-      const partitions = (batches: ReadonlyArray<Session.Pulled>) => [...new Set(batches.map((_) => _.partition))].sort()
-      const batches = yield* readAll(subject, records)
-      yield* equal("the source partitions of a second run", partitions(yield* readAll(subject, records)), partitions(batches))
-      for (const { partitionValue } of batches) {
-        yield* Session.roundTrip("source partition", subject.source.partition, partitionValue)
-      }
-    })),
+  law(
+    "gives the same source partition for the same part of the data, whenever it runs",
+    (subject) =>
+      Effect.gen(function*() {
+        yield* produce(subject.world, records)
+        const partitions = (batches: ReadonlyArray<Session.Pulled>) =>
+          [...new Set(batches.map((_) => _.partition))].sort()
+        const batches = yield* readAll(subject, records)
+        yield* equal(
+          "the source partitions of a second run",
+          partitions(yield* readAll(subject, records)),
+          partitions(batches)
+        )
+        for (const { partitionValue } of batches) {
+          yield* Session.roundTrip("source partition", subject.source.partition, partitionValue)
+        }
+      })
+  ),
 
   ...Laws.secretLaws(suite, (hosted, heard) =>
     Effect.gen(function*() {
@@ -210,7 +242,8 @@ export const SourceContract = <W, R = never>(
   definition: SourceConnector.SourceConnector<any, R>,
   options: SourceContractOptions<W, NoInfer<R>>
 ): ReadonlyArray<Contract.Law> => {
-  const { maxTasks = 2, patience = "10 seconds", produce, records = 6, repeats = false, stopWithin = "5 seconds" } = options
+  const { maxTasks = 2, patience = "10 seconds", produce, records = 6, repeats = false, stopWithin = "5 seconds" } =
+    options
   const suite: Laws.Suite<W> = { definition, options }
   const subjectOf = (hosted: Hosted.Hosted<W>): Session.Subject<W> => ({
     ...hosted,

@@ -22,14 +22,20 @@ describe("SinkContract", () => {
   it("is kept by a sink that does as it should", () => keeps(changed({})))
 
   it("finds a sink that loses the last record of a batch", () =>
-    breaks(tasks((task) => ({ put: (records) => task.put(records.slice(0, -1)) })), "writes what it is given", "keeps what it flushed"))
+    breaks(
+      tasks((task) => ({ put: (records) => task.put(records.slice(0, -1)) })),
+      "writes what it is given",
+      "keeps what it flushed"
+    ))
 
   it("finds a sink that writes a batch in another order", () =>
     breaks(tasks((task) => ({ put: (records) => task.put(records.toReversed()) })), "in the order of its partition"))
 
   it("finds a sink that cannot take an empty list", () =>
     breaks(
-      tasks((task) => ({ put: (records) => records.length === 0 ? Effect.die(new RangeError("no rows")) : task.put(records) })),
+      tasks((task) => ({
+        put: (records) => records.length === 0 ? Effect.die(new RangeError("no rows")) : task.put(records)
+      })),
       "nothing for an empty list"
     ))
 
@@ -92,7 +98,9 @@ describe("SinkContract", () => {
     breaks(
       tasks((task, { connections }) => ({
         put: (records) =>
-          connections.size > 1 ? Effect.fail(new TransientError({ message: "locked" })) : Effect.andThen(Effect.sleep("1 second"), task.put(records))
+          connections.size > 1
+            ? Effect.fail(new TransientError({ message: "locked" }))
+            : Effect.andThen(Effect.sleep("1 second"), task.put(records))
       })),
       "as several tasks"
     ))
@@ -119,7 +127,10 @@ describe("SinkContract", () => {
 
   it("finds a put that cannot be interrupted, and a fiber and a connection that are left", () => {
     breaks(tasks(() => ({ put: () => Effect.uninterruptible(Effect.sleep("20 seconds")) })), "in the middle of a put")
-    breaks(tasks((task) => ({ put: (records) => Effect.andThen(Effect.forkDetach(Effect.never), task.put(records)) })), "leaves nothing")
+    breaks(
+      tasks((task) => ({ put: (records) => Effect.andThen(Effect.forkDetach(Effect.never), task.put(records)) })),
+      "leaves nothing"
+    )
     breaks(
       tasks((task, { connections }) => {
         connections.add(`pool ${connections.size}`)
@@ -131,16 +142,21 @@ describe("SinkContract", () => {
 
   it("finds a secret in what a put says", () => {
     const saying = (say: (token: string) => Effect.Effect<void, TransientError>) =>
-      tasks((task, _, { config }) => ({ put: (records) => Effect.andThen(say(Redacted.value(config.token)), task.put(records)) }))
+      tasks((task, _, { config }) => ({
+        put: (records) => Effect.andThen(say(Redacted.value(config.token)), task.put(records))
+      }))
     breaks(saying((token) => Effect.logDebug(`PUT /shelf?token=${token}`)), "shows no secret that is right")
-    breaks(saying((token) => Effect.fail(new TransientError({ message: "no", cause: { headers: { token } } }))), "shows no secret")
+    breaks(
+      saying((token) => Effect.fail(new TransientError({ message: "no", cause: { headers: { token } } }))),
+      "shows no secret"
+    )
   })
 
   it("finds a validation that throws, and keys without documentation", () => {
-    const validate = (url: string) => {
-      new URL(url)
-      return Effect.succeed([])
-    }
+    const validate = (url: string) =>
+      Effect.succeed(
+        new URL(url).protocol === "http:" ? [] : [{ property: "url" as const, message: "is not http" }]
+      )
     const keys = { ...Feed.config, url: ConfigKey.String("url", { default: "http://shelf" }) }
     const sink = SinkConnector.make("Shelf", { ...Feed.sink, config: keys, validate: ({ url }) => validate(url) })
     breaks(

@@ -9,8 +9,7 @@ import * as Feed from "./feed.ts"
 const changed = (change: Partial<typeof Feed.source>) =>
   Feed.sourceLaws(SourceConnector.make("Feed", { ...Feed.source, ...change }))
 /** Its tasks, their shards read in another way. */
-const reading = (read: typeof Feed.readShard) =>
-  changed({ task: (context) => Feed.readShards(context, read) })
+const reading = (read: typeof Feed.readShard) => changed({ task: (context) => Feed.readShards(context, read) })
 /** Its instance, with something done at the start. */
 const starting = (more: (config: Feed.Config) => Effect.Effect<unknown, TransientError, Feed.Outside | Scope.Scope>) =>
   changed({ start: (context) => Effect.andThen(more(context.config), Feed.source.start(context)) })
@@ -30,8 +29,10 @@ describe("SourceContract", () => {
   it("finds a source that remembers where it was instead of asking for its offsets", () => {
     const places = new Map<string, number>()
     const read: typeof Feed.readShard = (world, config, shard) =>
-      Stream.tap(batchesOf(world, config, shard, places.get(shard) ?? 0), (batch) =>
-        Effect.sync(() => places.set(shard, batch.offset.next)))
+      Stream.tap(
+        batchesOf(world, config, shard, places.get(shard) ?? 0),
+        (batch) => Effect.sync(() => places.set(shard, batch.offset.next))
+      )
     breaks(reading(read), "goes on from the offset of every batch", "same source partition")
   })
 
@@ -39,7 +40,10 @@ describe("SourceContract", () => {
     let runs = 0
     const read: typeof Feed.readShard = (...args) => {
       const reversed = runs++ % 4 >= 2
-      return Stream.map(batchesOf(...args), (batch) => reversed ? { ...batch, records: batch.records.toReversed() } : batch)
+      return Stream.map(
+        batchesOf(...args),
+        (batch) => reversed ? { ...batch, records: batch.records.toReversed() } : batch
+      )
     }
     breaks(reading(read), "the order stays")
   })
@@ -48,6 +52,16 @@ describe("SourceContract", () => {
     breaks(
       reading((world, ...rest) => Stream.concat(Stream.take(batchesOf(world, ...rest), 2), Stream.never)),
       "while it waits"
+    ))
+
+  it("finds a source that fails when there is nothing", () =>
+    breaks(
+      changed({
+        task: (context) =>
+          Stream.unwrap(Effect.map(Feed.Outside, ({ made }) =>
+            made === 0 ? Stream.fail(new TransientError({ message: "nothing" })) : Feed.readShards(context)))
+      }),
+      "while it waits for the first data"
     ))
 
   it("finds a fiber, a connection and a scope that are left", () => {
@@ -93,21 +107,29 @@ describe("SourceContract", () => {
   it("finds a secret in an error, in its cause, in a defect and in a log line", () => {
     const shown = (config: Feed.Config) => `token=${Redacted.value(config.token)}`
     const failing = (fail: (config: Feed.Config) => Effect.Effect<unknown, TransientError>) =>
-      starting((config) =>
-        Redacted.value(config.token) === Feed.token ? Effect.void : fail(config)
-      )
-    breaks(failing((config) => Effect.fail(new TransientError({ message: shown(config) }))), "shows no secret that is wrong")
+      starting((config) => Redacted.value(config.token) === Feed.token ? Effect.void : fail(config))
     breaks(
-      failing((config) => Effect.fail(new TransientError({ message: "no", cause: new Error("no", { cause: shown(config) }) }))),
+      failing((config) => Effect.fail(new TransientError({ message: shown(config) }))),
+      "shows no secret that is wrong"
+    )
+    breaks(
+      failing((config) =>
+        Effect.fail(new TransientError({ message: "no", cause: new Error("no", { cause: shown(config) }) }))
+      ),
       "shows no secret that is wrong"
     )
     breaks(failing((config) => Effect.die(new Error(shown(config)))), "shows no secret that is wrong")
-    breaks(starting((config) => Effect.logDebug("connecting", { with: shown(config) })), "shows no secret that is right")
+    breaks(
+      starting((config) => Effect.logDebug("connecting", { with: shown(config) })),
+      "shows no secret that is right"
+    )
     breaks(
       changed({
         task: (context) =>
-          Stream.unwrap(Effect.map(Feed.Outside, ({ isDown }) =>
-            isDown ? Stream.fail(new TransientError({ message: shown(context.config) })) : Feed.readShards(context))),
+          Stream.unwrap(
+            Effect.map(Feed.Outside, ({ isDown }) =>
+              isDown ? Stream.fail(new TransientError({ message: shown(context.config) })) : Feed.readShards(context))
+          ),
         start: () => Effect.succeed({ taskConfigs: () => Effect.succeed([{ shards: ["even", "odd"] }]) })
       }),
       "shows no secret in an outage"
@@ -120,8 +142,11 @@ describe("SourceContract", () => {
         start: (context) =>
           Effect.map(Feed.source.start(context), ({ taskConfigs }) => ({
             taskConfigs: (max) =>
-              Effect.map(taskConfigs(max), (configs) =>
-                configs.map(({ shards }) => ({ shards: [...shards, Redacted.value(context.config.token)] })))
+              Effect.map(
+                taskConfigs(max),
+                (configs) =>
+                  configs.map(({ shards }) => ({ shards: [...shards, Redacted.value(context.config.token)] }))
+              )
           }))
       }),
       "shows no secret that is right"
@@ -139,7 +164,10 @@ describe("SourceContract", () => {
     let runs = 0
     const read: typeof Feed.readShard = (...args) => {
       const run = runs++
-      return Stream.map(batchesOf(...args), (batch) => ({ ...batch, partition: { shard: `${batch.partition.shard}@${run}` } }))
+      return Stream.map(
+        batchesOf(...args),
+        (batch) => ({ ...batch, partition: { shard: `${batch.partition.shard}@${run}` } })
+      )
     }
     breaks(reading(read), "the same source partition", "goes on from the offset of every batch")
   })
@@ -159,20 +187,34 @@ describe("SourceContract", () => {
 
   it("finds an outage that is a defect", () =>
     breaks(
-      starting(() => Effect.flatMap(Feed.Outside, ({ isDown }) => isDown ? Effect.die(new Error("ECONNREFUSED")) : Effect.void)),
+      starting(() =>
+        Effect.flatMap(Feed.Outside, ({ isDown }) => isDown ? Effect.die(new Error("ECONNREFUSED")) : Effect.void)
+      ),
       "in an outage"
     ))
 
   it("finds a validation that throws, or names no key", () => {
-    breaks(changed({ validate: ({ topic }) => Effect.sync(() => [...decodeURIComponent(topic)].slice(0, 0) as []) }), "without throwing")
-    breaks(changed({ validate: () => Effect.succeed([{ property: "nobody" as "topic", message: "no" }]) }), "without throwing")
+    breaks(
+      changed({ validate: ({ topic }) => Effect.sync(() => [...decodeURIComponent(topic)].slice(0, 0) as []) }),
+      "without throwing"
+    )
+    breaks(
+      changed({ validate: () => Effect.succeed([{ property: "nobody" as "topic", message: "no" }]) }),
+      "without throwing"
+    )
   })
 
   it("finds keys without documentation, and a default that is refused", () => {
-    const keys = (topic: ConfigKey.ConfigKey<string, false>) => changed({ config: { ...Feed.config, topic } as typeof Feed.config })
+    const keys = (topic: ConfigKey.ConfigKey<string, false>) => changed({ config: { ...Feed.config, topic } })
     breaks(keys(ConfigKey.String("topic", { default: "feed" })), "documents every key")
     breaks(
-      keys(ConfigKey.String("topic", { default: "", doc: "Topic", check: (topic) => topic === "" ? "is empty" : undefined })),
+      keys(
+        ConfigKey.String("topic", {
+          default: "",
+          doc: "Topic",
+          check: (topic) => topic === "" ? "is empty" : undefined
+        })
+      ),
       "as it was written in code"
     )
   })

@@ -1,5 +1,14 @@
 /** A feed and a shelf in memory, and a source and a sink for them that keep their contracts: what the broken ones differ from. */
-import { ConfigKey, type ConnectorError, PermanentError, SinkConnector, type SinkRecord, SourceConnector, TaskSplit, TransientError } from "@kelpie/core"
+import {
+  ConfigKey,
+  type ConnectorError,
+  PermanentError,
+  type SinkConnector,
+  type SinkRecord,
+  type SourceConnector,
+  TaskSplit,
+  TransientError
+} from "@kelpie/core"
 import { Leaks, SinkContract, SourceContract } from "@kelpie/testkit"
 import { Context, Effect, Latch, Layer, Option, Redacted, Schema, Stream } from "effect"
 
@@ -46,7 +55,11 @@ export const token = "a token that is right"
 
 export const config = {
   token: ConfigKey.Redacted("feed.token", { doc: "Opens the feed" }),
-  topic: ConfigKey.String("topic", { default: "feed", doc: "Topic to write to", check: (topic) => topic === "" ? "is empty" : undefined })
+  topic: ConfigKey.String("topic", {
+    default: "feed",
+    doc: "Topic to write to",
+    check: (topic) => topic === "" ? "is empty" : undefined
+  })
 }
 export type Config = ConfigKey.Values<typeof config>
 
@@ -58,7 +71,9 @@ export const Next = Schema.Struct({ next: Schema.Int })
 export const connect = Effect.fnUntraced(function*(config: Config, name: string) {
   const world = yield* Outside
   if (world.isDown) return yield* new TransientError({ message: "the feed is down" })
-  if (Redacted.value(config.token) !== token) return yield* new PermanentError({ message: "the feed refuses feed.token" })
+  if (Redacted.value(config.token) !== token) {
+    return yield* new PermanentError({ message: "the feed refuses feed.token" })
+  }
   yield* Leaks.probe(`connection ${name}`)
   yield* Effect.acquireRelease(
     Effect.sync(() => world.connections.add(name)),
@@ -76,20 +91,27 @@ export const readShard = (world: World, config: Config, shard: string, from: num
       Effect.sync(() => world.waiting.add(latch)),
       () => Effect.sync(() => world.waiting.delete(latch))
     )
-    const pull: Effect.Effect<readonly [SourceConnector.Batch<{ shard: string }, { next: number }>]> = Effect.suspend(() => {
-      const numbers = world.shards[shard]?.slice(next, next + 2) ?? []
-      if (numbers.length === 0) {
-        latch.closeUnsafe()
-        return Effect.andThen(latch.await, pull)
+    const pull: Effect.Effect<readonly [SourceConnector.Batch<{ shard: string }, { next: number }>]> = Effect.suspend(
+      () => {
+        const numbers = world.shards[shard]?.slice(next, next + 2) ?? []
+        if (numbers.length === 0) {
+          latch.closeUnsafe()
+          return Effect.andThen(latch.await, pull)
+        }
+        next += numbers.length
+        const records = numbers.map((value) => ({ topic: config.topic, value }))
+        return Effect.succeed([{ records, partition: { shard }, offset: { next } }] as const)
       }
-      next += numbers.length
-      const records = numbers.map((value) => ({ topic: config.topic, value }))
-      return Effect.succeed([{ records, partition: { shard }, offset: { next } }] as const)
-    })
+    )
     return pull
   })))
 
-export type TaskContext = SourceConnector.TaskContext<typeof config, typeof Shards.Type, typeof Shard.Type, typeof Next.Type>
+export type TaskContext = SourceConnector.TaskContext<
+  typeof config,
+  typeof Shards.Type,
+  typeof Shard.Type,
+  typeof Next.Type
+>
 
 /** The batches of a task, each shard read by `read`. */
 export const readShards = (
@@ -101,7 +123,12 @@ export const readShards = (
     return Stream.fromIterable(context.taskConfig.shards).pipe(
       Stream.flatMap((shard) =>
         Stream.unwrap(Effect.map(context.offsets.get({ shard }), (stored) =>
-          read(world, context.config, shard, Option.match(stored, { onNone: () => 0, onSome: ({ next }) => next })))), {
+          read(
+            world,
+            context.config,
+            shard,
+            Option.match(stored, { onNone: () => 0, onSome: ({ next }) => next })
+          ))), {
         concurrency: "unbounded"
       })
     )
@@ -113,7 +140,8 @@ export const source = {
   taskConfig: Shards,
   partition: Shard,
   offset: Next,
-  validate: (_: Config): Effect.Effect<ReadonlyArray<ConfigKey.Problem<typeof config>>> => Effect.succeed([]),
+  validate: ({ topic }: Config): Effect.Effect<ReadonlyArray<ConfigKey.Problem<typeof config>>> =>
+    Effect.succeed(topic === "nowhere" ? [{ property: "topic", message: "it is nowhere" }] : []),
   start: ({ config }: { readonly config: Config }) =>
     Effect.map(connect(config, "instance"), (world) => ({
       taskConfigs: (maxTasks: number) =>

@@ -1,6 +1,6 @@
 /** Finds a secret inside a schema: a task config is stored and shown, so it must not hold one. */
 import type * as Schema from "effect/Schema"
-import * as SchemaAST from "effect/SchemaAST"
+import type * as SchemaAST from "effect/SchemaAST"
 
 const isRedacted = (ast: SchemaAST.AST): boolean => JSON.stringify(ast.annotations ?? {}).includes("Redacted")
 

@@ -2,6 +2,7 @@
 import type { HerderEvent } from "@kelpie/core/HerderEvent"
 import { type Listener, StatusListener } from "@kelpie/core/StatusListener"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
@@ -19,9 +20,12 @@ const capacity = 4096
 /** Makes the stream, and a fiber for each listener. */
 export const make: Effect.Effect<Events, never, Scope.Scope> = Effect.gen(function*() {
   const pubsub = yield* PubSub.sliding<HerderEvent>(capacity)
-  const context = yield* Effect.context<never>()
+  const context = yield* Effect.context()
   const stream = Stream.fromPubSub(pubsub)
-  for (const listener of yield* StatusListener) yield* Effect.forkScoped(listen(stream, listener), { startImmediately: true })
+  for (const listener of yield* StatusListener) {
+    const fiber = yield* Effect.forkDetach(listen(stream, listener), { startImmediately: true })
+    yield* Effect.addFinalizer(() => letGo(fiber))
+  }
   return {
     stream,
     publish: (events) => {
@@ -33,9 +37,22 @@ export const make: Effect.Effect<Events, never, Scope.Scope> = Effect.gen(functi
   }
 })
 
+/** One that listens to its interruption is waited for, one that does not is left behind: it must not hold up a shutdown. */
+const letGo = Effect.fnUntraced(function*(fiber: Fiber.Fiber<void>) {
+  fiber.interruptUnsafe()
+  for (let turn = 0; turn < 8 && fiber.pollUnsafe() === undefined; turn++) yield* Effect.yieldNow
+})
+
 const listen = (stream: Stream.Stream<HerderEvent>, listener: Listener) =>
-  Stream.runForEach(stream, (event) =>
-    Effect.catchCause(listener(event), (cause) => Effect.logWarning("a status listener failed", cause)))
+  Stream.runForEach(
+    stream,
+    (event) =>
+      // suspended: one that throws before it gives an effect is told of the next event too
+      Effect.catchCause(
+        Effect.suspend(() => listener(event)),
+        (cause) => Effect.logWarning("a status listener failed", cause)
+      )
+  )
 
 const transitions = Metric.counter("kelpie_reconfiguration_transitions_total", {
   description: "Edges that reconfiguration lanes took",
@@ -50,15 +67,29 @@ const healthChanges = Metric.counter("kelpie_health_changes_total", {
   incremental: true
 })
 
+/** The series of a counter by from and to, each made once: they are few, and making one costs more than counting. */
+const series = (counter: Metric.Counter<number>) => {
+  const known = new Map<string, Map<string, Metric.Counter<number>>>()
+  return ({ from, to }: { readonly from: string; readonly to: string }): Metric.Counter<number> => {
+    let ofFrom = known.get(from)
+    if (ofFrom === undefined) known.set(from, ofFrom = new Map())
+    let one = ofFrom.get(to)
+    if (one === undefined) ofFrom.set(to, one = Metric.withAttributes(counter, { from, to }))
+    return one
+  }
+}
+
+const of = { transitions: series(transitions), statuses: series(statusChanges), healths: series(healthChanges) }
+
 /** Counts an event; attributes hold no connector name, so that the number of series is bounded. */
 const counted = (event: HerderEvent): Metric.Counter<number> | undefined => {
   switch (event._tag) {
     case "LaneChanged":
-      return Metric.withAttributes(transitions, { from: event.from, to: event.to })
+      return of.transitions(event)
     case "StatusChanged":
-      return Metric.withAttributes(statusChanges, { from: event.from, to: event.to })
+      return of.statuses(event)
     case "HealthChanged":
-      return Metric.withAttributes(healthChanges, { from: event.from, to: event.to })
+      return of.healths(event)
     default:
       return undefined
   }

@@ -4,8 +4,8 @@
  * Each stage has its deadline and its named outcome; no path forgets to report (law 15).
  */
 import * as ClusterState from "@kelpie/core/ClusterState"
-import { type ConnectorError, PermanentError } from "@kelpie/core/ConnectorError"
 import type { TaskEntry } from "@kelpie/core/ConfigRecord"
+import { type ConnectorError, PermanentError } from "@kelpie/core/ConnectorError"
 import * as Item from "@kelpie/core/Item"
 import type { LeaderCommand, LeaderError } from "@kelpie/core/LeaderCommand"
 import type * as Status from "@kelpie/core/Status"
@@ -64,7 +64,7 @@ export const make = (
   let interrupt: Effect.Effect<void> = Effect.void
   let span: Tracer.Span | undefined
   const spanned = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-    span === undefined ? effect : Effect.withParentSpan(effect, span)
+    span === undefined ? effect : Effect.withParentSpan(effect, span, { captureStackTrace: false })
   const settled = (
     outcome: Extract<Plan.Message, { _tag: "Settled" }>["outcome"],
     ended: boolean,
@@ -112,7 +112,8 @@ export const make = (
     run: Effect.suspend(() =>
       spanned(generate(runtime, instance, command, (next) => {
         stage = next
-      }))),
+      }))
+    ),
     settled: (outcome, isEnded) => {
       switch (outcome._tag) {
         case "Success":
@@ -124,7 +125,9 @@ export const make = (
         case "Interrupted":
           return settled(outcome, isEnded)
         case "TimedOut": {
-          const what = stage === "generating" ? "taskConfigs did not return" : "the variables of the config were not resolved"
+          const what = stage === "generating"
+            ? "taskConfigs did not return"
+            : "the variables of the config were not resolved"
           const message = `${what} within ${seconds(runtime.reconfiguration.deadline)}`
           return settled(failed({ class: "timed-out", stage, message }), isEnded)
         }
@@ -153,10 +156,13 @@ const generate = Effect.fnUntraced(function*(
   let given: ReadonlyArray<unknown> = []
   yield* runtime.middleware(
     { _tag: "GenerateTaskConfigs", connector, revision, attempt: number, maxTasks: tasksMax },
-    Effect.map(contain(config.redact, runtime.plugins.provide(Effect.suspend(() => taskConfigs(tasksMax)))), (configs) => {
-      given = configs
-      return configs.length
-    })
+    Effect.map(
+      contain(config.redact, runtime.plugins.provide(Effect.suspend(() => taskConfigs(tasksMax)))),
+      (configs) => {
+        given = configs
+        return configs.length
+      }
+    )
   )
   if (given.length > tasksMax && tasksMaxEnforce) {
     return yield* new PermanentError({

@@ -1,6 +1,7 @@
 /** Assembles a herder: its worker, its leader, its tick, and the service in front of them. */
-import * as ConnectorName from "@kelpie/core/ConnectorName"
+import * as Backoff from "@kelpie/core/Backoff"
 import { ConfigStore } from "@kelpie/core/ConfigStore"
+import * as ConnectorName from "@kelpie/core/ConnectorName"
 import * as Executor from "@kelpie/core/Executor"
 import * as Identity from "@kelpie/core/Identity"
 import { LeaderClient } from "@kelpie/core/LeaderClient"
@@ -20,14 +21,13 @@ import {
 import { StatusStore } from "@kelpie/core/StatusStore"
 import type { StoreError } from "@kelpie/core/StoreError"
 import { TopicLog } from "@kelpie/core/TopicLog"
-import * as Backoff from "@kelpie/core/Backoff"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { Herder } from "../Herder.ts"
 import * as Tick from "../Tick.ts"
-import * as World from "../World.ts"
+import type * as World from "../World.ts"
 import * as Events from "./events.ts"
 import * as Leader from "./leader.ts"
 import { operations } from "./operations.ts"
@@ -63,7 +63,9 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
   const send = Effect.fnUntraced(function*(connector: string, command: LeaderCommand) {
     const { leader: hinted, members } = yield* membership.group
     const envelope = { id: yield* Identity.draw, command }
-    if (hinted === undefined) return yield* new LeaderError({ kind: "NoLeader", message: "no leader is known at present" })
+    if (hinted === undefined) {
+      return yield* new LeaderError({ kind: "NoLeader", message: "no leader is known at present" })
+    }
     const member = members.find((one) => one.session === hinted)
     const execute = hinted === membership.self.session
       ? leader.execute(envelope)
@@ -78,9 +80,13 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
         position = outcome.position
         created = outcome.created
       })
-    ).pipe(Effect.mapError((error) =>
-      error._tag === "LeaderError" ? error : new LeaderError({ kind: "Unreachable", message: error.message, cause: error })
-    ))
+    ).pipe(
+      Effect.mapError((error) =>
+        error._tag === "LeaderError"
+          ? error
+          : new LeaderError({ kind: "Unreachable", message: error.message, cause: error })
+      )
+    )
     return { position, created }
   })
 
@@ -100,7 +106,9 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
       Effect.suspend(() => {
         if (plan.statusChanges.length > 0 || plan.removed.length > 0) statuses.put(plan.statusChanges, plan.removed)
         events.publish(plan.events)
-        return Effect.forEach(plan.commands, (command) => worker.interpret(command, plan.world.state), { discard: true })
+        return Effect.forEach(plan.commands, (command) => worker.interpret(command, plan.world.state), {
+          discard: true
+        })
       })
   }))
   const runtime: Runtime = {

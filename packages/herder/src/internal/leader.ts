@@ -100,7 +100,10 @@ export const make = Effect.fnUntraced(function*(
         finish(one, Effect.succeed(known.outcome))
         continue
       }
-      const result = LeaderDecision.decide(tentative, one.envelope.command, { sessions: members, incarnation: one.incarnation })
+      const result = LeaderDecision.decide(tentative, one.envelope.command, {
+        sessions: members,
+        incarnation: one.incarnation
+      })
       if (result._tag === "Failure") {
         refused.push([one, result.failure])
         continue
@@ -123,7 +126,10 @@ export const make = Effect.fnUntraced(function*(
     const writes = decided.flatMap((one) => one.writes.map((write) => ({ write })))
     const committed = writes.length === 0
       ? Effect.succeed(state.position)
-      : middleware({ _tag: "CommitRecords", connector: "", records: writes.length }, Effect.asVoid(current.commit(writes))).pipe(
+      : middleware(
+        { _tag: "CommitRecords", connector: "", records: writes.length },
+        Effect.asVoid(current.commit(writes))
+      ).pipe(
         Effect.andThen(Effect.map(store.state, (after) => after.position)),
         // what a middleware dies of is its own: the log tells what became of the commit
         Effect.catchDefect((cause) => Effect.fail(new StoreError({ kind: "Unavailable", operation: "commit", cause }))),
@@ -146,8 +152,12 @@ export const make = Effect.fnUntraced(function*(
   const settle = Effect.fnUntraced(function*(error: CommitError, before: number) {
     claimed = undefined
     // both are final: nothing was written
-    if ("kind" in error && error.kind === "Conflict") return yield* new LeaderError({ kind: "Store", message: error.message })
-    if ("kind" in error && error.kind === "Fenced") return yield* new LeaderError({ kind: "NotLeader", message: error.message })
+    if ("kind" in error && error.kind === "Conflict") {
+      return yield* new LeaderError({ kind: "Store", message: error.message })
+    }
+    if ("kind" in error && error.kind === "Fenced") {
+      return yield* new LeaderError({ kind: "NotLeader", message: error.message })
+    }
     const again = yield* Effect.result(store.claim(membership.self.session, shouldLead))
     if (again._tag === "Failure") return yield* new LeaderError({ kind: "Unknown", message: error.message })
     claimed = again.success

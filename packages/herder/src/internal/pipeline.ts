@@ -183,7 +183,10 @@ const find = <K extends Plugin.Kind>(
   return Effect.fail(new PermanentError({ message: `Class ${name} could not be found.` }))
 }
 
-const decode = (plugin: Plugin.Any, config: Plugin.ConnectorConfig): Effect.Effect<Record<string, unknown>, PermanentError> => {
+const decode = (
+  plugin: Plugin.Any,
+  config: Plugin.ConnectorConfig
+): Effect.Effect<Record<string, unknown>, PermanentError> => {
   const values = ConfigKey.decode(plugin.fields, config)
   return Result.isSuccess(values)
     ? Effect.succeed(values.success)

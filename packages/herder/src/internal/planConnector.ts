@@ -119,7 +119,9 @@ export const confirmed = (draft: Draft, items: ReadonlyArray<Item.Item>, ok: boo
 }
 
 const planHealth = (draft: Draft, name: string): void => {
-  if (!HashMap.has(draft.world.connectors, name) || ClusterState.connector(draft.world.state, name) === undefined) return
+  if (!HashMap.has(draft.world.connectors, name) || ClusterState.connector(draft.world.state, name) === undefined) {
+    return
+  }
   const connector = draft.connector(name)
   const { conditions, health } = View.health(draft.world, name)
   if (connector.health === health) return

@@ -90,7 +90,10 @@ const carryOut = (draft: Draft, name: string, command: Lane.Command): void => {
       return
     }
     case "Interrupt":
-      draft.commands.push({ _tag: "Interrupt", connector: name, attempt: command.attempt })
+      // one that has its outcome already is left alone: it is over, or an orphan
+      if (connector.live?.attempt === command.attempt && !connector.live.orphan) {
+        draft.commands.push({ _tag: "Interrupt", connector: name, attempt: command.attempt })
+      }
       return
     case "Recovered": {
       const { failures, firstAt } = command.tries
@@ -158,8 +161,10 @@ const blocked = ({ laneKey, live }: World.ConnectorWorld): boolean =>
   live !== undefined && (!live.orphan || live.laneKey === laneKey)
 
 /** Law 4: hangs wait behind hangs only, and not too many of them are left behind. */
-const hasRoom = ({ world: { orphans, settings: { limits }, slots } }: Draft, pool: "generate" | "generateSlow"): boolean =>
-  slots[pool] < limits[pool] && (pool === "generate" || HashSet.size(orphans) < limits.orphans)
+const hasRoom = (
+  { world: { orphans, settings: { limits }, slots } }: Draft,
+  pool: "generate" | "generateSlow"
+): boolean => slots[pool] < limits[pool] && (pool === "generate" || HashSet.size(orphans) < limits.orphans)
 
 /** Gives free slots to the lanes that wait for one, in order. */
 export const admit = (draft: Draft): void => {
@@ -211,13 +216,13 @@ export const message = (draft: Draft, message: LaneMessage): void => {
   if (!wanted) return
   // who was interrupted by its lane is not wanted any more: this one was interrupted by somebody else
   const outcome = message.outcome._tag === "Interrupted" ? interrupted : message.outcome
-  // law 3: a refusal as stale is no failure when this round renews or cancels the lane anyway
-  if (outcome._tag === "Failed" && isOutdated(draft, name)) return
   draft.setConnector(name, {
     ...draft.connector(name),
     slow: outcome._tag === "Failed" && outcome.failure.class === "timed-out",
     ...(outcome._tag === "Succeeded" && message.generated !== undefined ? { generated: message.generated } : {})
   })
+  // law 3: a refusal as stale is no failure when this round renews or cancels the lane anyway
+  if (outcome._tag === "Failed" && isOutdated(draft, name)) return
   send(draft, name, outcome)
 }
 

@@ -81,7 +81,8 @@ const put = (
 
 const same = (a: Status.StatusRecord, b: Status.StatusRecord): boolean =>
   a.state === b.state && a.trace === b.trace && a.revision === b.revision && a.version === b.version &&
-  a.generated === b.generated && a.retrying === b.retrying && a.restartAt === b.restartAt && sameLane(a.reconfiguration, b.reconfiguration)
+  a.generated === b.generated && a.retrying === b.retrying && a.restartAt === b.restartAt &&
+  sameLane(a.reconfiguration, b.reconfiguration)
 
 const sameLane = (a: Status.Reconfiguration | undefined, b: Status.Reconfiguration | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && a.state === b.state && a.attempt === b.attempt &&

@@ -33,7 +33,10 @@ export const passwords = (fields: ConfigKey.Fields, config: ConnectorConfig): Re
   })
 
 /** The password keys of the transforms, predicates and converters that a config names: their failures are told too. */
-const passwordsOfOthers = (plugins: Plugins["Service"], settings: ConnectorKeys.ConnectorSettings): ReadonlyArray<string> => {
+const passwordsOfOthers = (
+  plugins: Plugins["Service"],
+  settings: ConnectorKeys.ConnectorSettings
+): ReadonlyArray<string> => {
   const { converters: { header, key, value }, predicates, transforms } = settings
   const of = (kinds: ReadonlyArray<Plugin.Kind>, named: ReadonlyArray<ConnectorKeys.PluginSettings | undefined>) =>
     named.flatMap((one) =>
@@ -64,7 +67,9 @@ export const resolve = Effect.fnUntraced(function*(
   const definition = plugins.connector(name)
   if (Option.isNone(definition)) {
     return yield* new PermanentError({
-      message: `Failed to find any class that implements Connector and which name matches ${raw["connector.class"] ?? ""}`
+      message: `Failed to find any class that implements Connector and which name matches ${
+        raw["connector.class"] ?? ""
+      }`
     })
   }
   const settings = ConnectorKeys.decode(config, definition.value.kind, { defaults, raw })

@@ -5,8 +5,8 @@
  * target, never ahead of it (I9).
  */
 import { type ConnectorError, PermanentError } from "@kelpie/core/ConnectorError"
-import type { SinkRecord } from "@kelpie/core/ConnectRecord"
 import type * as ConnectorKeys from "@kelpie/core/ConnectorKeys"
+import type { SinkRecord } from "@kelpie/core/ConnectRecord"
 import type * as SinkConnector from "@kelpie/core/SinkConnector"
 import type { StoreError } from "@kelpie/core/StoreError"
 import type { TopicLog } from "@kelpie/core/TopicLog"
@@ -38,7 +38,8 @@ const neighbours = (batches: ReadonlyArray<TopicLog.Batch>): ReadonlyArray<Reado
   const groups: Array<Array<TopicLog.Batch>> = []
   let last: TopicLog.Batch | undefined
   for (const batch of batches) {
-    const follows = last?.topic === batch.topic && last.partition === batch.partition && endOf(last) === batch.firstOffset
+    const follows = last?.topic === batch.topic && last.partition === batch.partition &&
+      endOf(last) === batch.firstOffset
     if (follows) groups[groups.length - 1]?.push(batch)
     else groups.push([batch])
     last = batch
@@ -95,7 +96,8 @@ export const make = Effect.fnUntraced(function*(
   const acquire = Effect.suspend(() => Scope.provide(definition["~sink"].task(context), scope))
   const read = Effect.flatMap(
     persist(env, subscription.read(env.flow.maxPollRecords)),
-    (batches) => Effect.forEach(neighbours(batches), (group) => Effect.flatMap(convert(group), handoff.offer), { discard: true })
+    (batches) =>
+      Effect.forEach(neighbours(batches), (group) => Effect.flatMap(convert(group), handoff.offer), { discard: true })
   )
 
   let reader: Fiber.Fiber<never, ConnectorError | StoreError> | undefined
@@ -104,9 +106,11 @@ export const make = Effect.fnUntraced(function*(
       // a target that is down at the start is like one that goes down later
       const task = yield* persist(env, contain(env.config.redact, env.plugins.provide(acquire)))
       reader = yield* Effect.forkScoped(Effect.forever(read, { disableYield: true }))
-      const broken = Effect.flatMap(Fiber.await(reader), (exit) =>
-        exit._tag === "Failure" && !flow.isStopping() ? Effect.failCause(exit.cause) : Effect.never)
-      yield* Effect.raceFirst(env.plugins.provide(flow.run(task, yield* Effect.scope)), broken)
+      const broken = Effect.flatMap(
+        Fiber.await(reader),
+        (exit) => exit._tag === "Failure" && !flow.isStopping() ? Effect.failCause(exit.cause) : Effect.never
+      )
+      return yield* Effect.raceFirst(env.plugins.provide(flow.run(task, yield* Effect.scope)), broken)
     })),
     drain: Effect.suspend(() => {
       flow.stop()
@@ -126,8 +130,14 @@ const topicsOf = (
   })
 }
 
-const toConnectorError = (effect: Effect.Effect<void, ConnectorError | StoreError>): Effect.Effect<void, ConnectorError> =>
-  Effect.catchTag(effect, "StoreError", (error) => Effect.fail(new PermanentError({ message: error.message, cause: error })))
+const toConnectorError = (
+  effect: Effect.Effect<void, ConnectorError | StoreError>
+): Effect.Effect<void, ConnectorError> =>
+  Effect.catchTag(
+    effect,
+    "StoreError",
+    (error) => Effect.fail(new PermanentError({ message: error.message, cause: error }))
+  )
 
 /** Converts and transforms the records of a batch; dropped ones move the position too. */
 const converter = (
@@ -142,8 +152,17 @@ const converter = (
     const one = (batch: TopicLog.Batch) => {
       const { firstOffset, partition, topic } = batch
       const process = (from: number, to: number) => pipeline.fromLog(batch, from, to, decode, records)
-      return processAll(env.config.settings, pipeline.where, batch.records, process, (failed) =>
-        report({ ...failed, record: { topic, partition, offset: firstOffset + pipeline.where.index, record: failed.record } }))
+      return processAll(
+        env.config.settings,
+        pipeline.where,
+        batch.records,
+        process,
+        (failed) =>
+          report({
+            ...failed,
+            record: { topic, partition, offset: firstOffset + pipeline.where.index, record: failed.record }
+          })
+      )
     }
     return Effect.as(Effect.forEach(batches, one, { discard: true }), { records, batches })
   }
@@ -184,7 +203,12 @@ const makeFlow = (
     const { records } = ready
     current = ready
     if (records.length === 0) return Effect.void
-    const operation = { _tag: "PutSink", connector: env.item.connector, task: env.item.task, records: records.length } as const
+    const operation = {
+      _tag: "PutSink",
+      connector: env.item.connector,
+      task: env.item.task,
+      records: records.length
+    } as const
     const putting = contain(env.config.redact, Effect.suspend(() => task.put(records)))
     return persist(env, env.middleware(operation, putting))
   }

@@ -14,6 +14,7 @@ import * as Cause from "effect/Cause"
 import * as Channel from "effect/Channel"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -105,9 +106,13 @@ export const make = Effect.fnUntraced(function*(
   )
 
   const acknowledge = (batches: ReadonlyArray<Converted>) =>
-    Effect.forEach(batches, ({ ack }) => ack === undefined ? Effect.void : persist(env, contain(env.config.redact, ack)), {
-      discard: true
-    })
+    Effect.forEach(
+      batches,
+      ({ ack }) => ack === undefined ? Effect.void : persist(env, contain(env.config.redact, ack)),
+      {
+        discard: true
+      }
+    )
   const storeBatches = Effect.suspend(() => {
     const batches = handoff.takeUnsafe(env.flow.batchesInFlight)
     const appends = appendsOf(batches)
@@ -124,15 +129,30 @@ export const make = Effect.fnUntraced(function*(
     pump: Effect.scoped(Effect.gen(function*() {
       producer = yield* Effect.forkScoped(producing)
       // a producer that is interrupted was told to stop: what it made is still stored
-      const broken = Effect.flatMap(Fiber.await(producer), (exit) =>
-        exit._tag === "Failure" && !Cause.hasInterruptsOnly(exit.cause) ? Effect.failCause(exit.cause) : Effect.never)
-      yield* Effect.raceFirst(env.plugins.provide(Effect.forever(store, { disableYield: true })), broken)
+      const broken = Effect.flatMap(
+        Fiber.await(producer),
+        (exit) =>
+          exit._tag === "Failure" && !Cause.hasInterruptsOnly(exit.cause) ? Effect.failCause(exit.cause) : Effect.never
+      )
+      return yield* Effect.raceFirst(env.plugins.provide(Effect.forever(store, { disableYield: true })), broken)
     })),
     drain: Effect.suspend(() =>
-      producer === undefined ? Effect.void : Effect.andThen(Fiber.interrupt(producer), handoff.drained)
+      producer === undefined
+        ? Effect.void
+        : Fiber.interrupt(producer).pipe(
+          Effect.andThen(handoff.drained),
+          Effect.andThen(Fiber.await(producer)),
+          Effect.andThen(thrown)
+        )
     )
   }
 })
+
+/** What finalizers of an author's stream threw while it was interrupted: the stop was not clean. */
+const thrown = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {
+  const dies = exit._tag === "Failure" ? exit.cause.reasons.filter(Cause.isDieReason) : []
+  return dies.length === 0 ? Effect.void : Effect.failCause(Cause.fromReasons(dies))
+}
 
 type Encode = (value: unknown) => Effect.Effect<unknown, PermanentError>
 
@@ -175,7 +195,8 @@ const encoder = (codec: Schema.Codec<unknown, unknown>, what: string): Encode =>
   return (value) =>
     Effect.mapErrorEager(
       encode(value),
-      (error) => new PermanentError({ message: `the connector gave a ${what} that does not fit its schema: ${error.message}` })
+      (error) =>
+        new PermanentError({ message: `the connector gave a ${what} that does not fit its schema: ${error.message}` })
     )
 }
 
@@ -183,7 +204,11 @@ const encoder = (codec: Schema.Codec<unknown, unknown>, what: string): Encode =>
 const partitionText = (codecs: Codecs, partition: unknown): Effect.Effect<string, PermanentError> =>
   Effect.mapEager(codecs.encodePartition(partition), (json) => canonical(json ?? {}))
 
-const storedOffset = (env: TaskEnv, codecs: Codecs, partition: unknown): Effect.Effect<Option.Option<unknown>, ConnectorError> =>
+const storedOffset = (
+  env: TaskEnv,
+  codecs: Codecs,
+  partition: unknown
+): Effect.Effect<Option.Option<unknown>, ConnectorError> =>
   Effect.gen(function*() {
     const text = yield* partitionText(codecs, partition)
     const [offset] = yield* persist(env, env.offsets.read(env.item.connector, [text]))
@@ -193,7 +218,9 @@ const storedOffset = (env: TaskEnv, codecs: Codecs, partition: unknown): Effect.
       catch: () => new PermanentError({ message: "the stored offset does not fit the connector: it is not JSON" })
     })
     return Option.some(yield* decode(codecs.offset, json, "offset"))
-  }).pipe(Effect.catchTag("StoreError", (error) => Effect.fail(new PermanentError({ message: error.message, cause: error }))))
+  }).pipe(
+    Effect.catchTag("StoreError", (error) => Effect.fail(new PermanentError({ message: error.message, cause: error })))
+  )
 
 /** Transforms and converts the records of a batch. */
 const converter = (env: TaskEnv, pipeline: Pipeline.Pipeline, codecs: Codecs) => {
@@ -221,7 +248,10 @@ const offsetEntry = (
   Effect.flatMapEager(codecs.encodeOffset(batch.offset), (offset) =>
     offset === undefined || offset === null
       ? Effect.undefined
-      : Effect.mapEager(partitionText(codecs, batch.partition), (partition) => ({ partition, offset: JSON.stringify(offset) })))
+      : Effect.mapEager(
+        partitionText(codecs, batch.partition),
+        (partition) => ({ partition, offset: JSON.stringify(offset) })
+      ))
 
 /** Fewer records than these are copied to those before them: each append costs an entry of the log. */
 const small = 256
@@ -277,4 +307,3 @@ const topicCreator = (env: TaskEnv) => {
     }, { discard: true })
   }
 }
-

@@ -32,7 +32,10 @@ export const make = Effect.fnUntraced(
       filled.closeUnsafe()
       const records: Array<StatusRecord> = []
       const removed: Array<Item.Item> = []
-      for (const one of batch.values()) "state" in one ? records.push(one) : removed.push(one)
+      for (const one of batch.values()) {
+        if ("state" in one) records.push(one)
+        else removed.push(one)
+      }
       return Effect.andThen(
         records.length > 0 ? store.put(records) : Effect.void,
         removed.length > 0 ? store.remove(removed) : Effect.void

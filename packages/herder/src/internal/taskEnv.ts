@@ -1,6 +1,6 @@
 /** What a task runs with, and how it goes on after failures that may pass. */
-import type { ConnectorError } from "@kelpie/core/ConnectorError"
 import * as Backoff from "@kelpie/core/Backoff"
+import type { ConnectorError } from "@kelpie/core/ConnectorError"
 import type * as Item from "@kelpie/core/Item"
 import type * as Middleware from "@kelpie/core/Middleware"
 import type { OffsetStore } from "@kelpie/core/OffsetStore"

@@ -4,12 +4,13 @@
  * The common way costs a loop and a try; only a failing record leaves it. Better than Connect: a retriable failure that
  * runs out of retries obeys `errors.tolerance` like any other, and dead letters are stored before positions are.
  */
-import type * as ConnectorKeys from "@kelpie/core/ConnectorKeys"
 import { type ConnectorError, isConnectorError, PermanentError } from "@kelpie/core/ConnectorError"
+import type * as ConnectorKeys from "@kelpie/core/ConnectorKeys"
+import type { StoreError } from "@kelpie/core/StoreError"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
-import type { StoreError } from "@kelpie/core/StoreError"
 import type { Stage, Where } from "./pipeline.ts"
 
 /** A record that failed. */
@@ -82,9 +83,9 @@ const failed = Effect.fnUntraced(function*<A>(
     if (now >= deadline) break
     const delay = yield* retryDelay(attempt, settings.retryDelayMaxMillis)
     yield* Effect.sleep(Math.min(delay, deadline - now))
-    const result = yield* Effect.result(Effect.try({ try: again, catch: (cause) => cause }))
-    if (result._tag === "Success") return
-    error = result.failure
+    const exit = yield* Effect.exit(Effect.sync(again))
+    if (exit._tag === "Success") return
+    error = Cause.squash(exit.cause)
   }
   yield* giveUp(settings, { record: first.record, stage: where.stage, plugin: where.plugin, error }, report)
 })

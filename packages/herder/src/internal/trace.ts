@@ -11,6 +11,7 @@ export type Class = "transient" | "throttled" | "permanent" | "defect"
 export interface Described {
   readonly class: Class
   readonly message: string
+  /** Made when it is asked for: that costs more than most failures do otherwise. */
   readonly trace: string
   readonly retryAfterMillis?: number | undefined
 }
@@ -37,18 +38,16 @@ const stack = (error: unknown, causes: number): string => {
 /** Describes a cause: the typed error if there is one, else the defect. */
 export const describe = (cause: Cause.Cause<unknown>, redact: Redact): Described => {
   const error = Cause.squash(cause)
-  const trace = redact(stackOf(error)).slice(0, maxLength)
-  const message = redact(text(error)).slice(0, maxLength)
   const isDefect = cause.reasons.some((reason) => reason._tag === "Die")
-  if (!isDefect && isConnectorError(error)) {
-    switch (error._tag) {
-      case "TransientError":
-        return { class: "transient", message, trace }
-      case "PermanentError":
-        return { class: "permanent", message, trace }
-      case "ThrottledError":
-        return { class: "throttled", message, trace, retryAfterMillis: Duration.toMillis(error.retryAfter) }
-    }
+  const throttled = !isDefect && isConnectorError(error) && error._tag === "ThrottledError"
+  return {
+    class: isDefect ? "defect" : isConnectorError(error) ? classes[error._tag] : "transient",
+    message: redact(text(error)).slice(0, maxLength),
+    get trace() {
+      return redact(stackOf(error)).slice(0, maxLength)
+    },
+    ...(throttled ? { retryAfterMillis: Duration.toMillis(error.retryAfter) } : {})
   }
-  return { class: isDefect ? "defect" : "transient", message, trace }
 }
+
+const classes = { TransientError: "transient", PermanentError: "permanent", ThrottledError: "throttled" } as const

@@ -1,7 +1,8 @@
 /** Validates configs off the tick: the keys, then what the connector's own `validate` says, within its deadline. */
-import type { KeyProblem } from "@kelpie/core/ConfigKey"
 import type { ConfigInfos } from "@kelpie/core/ConfigInfos"
+import type { KeyProblem } from "@kelpie/core/ConfigKey"
 import * as ConfigKey from "@kelpie/core/ConfigKey"
+import { TransientError } from "@kelpie/core/ConnectorError"
 import type { ConnectorConfig } from "@kelpie/core/Plugin"
 import * as Validation from "@kelpie/core/Validation"
 import * as Duration from "effect/Duration"
@@ -93,7 +94,7 @@ const ownProblems = Effect.fnUntraced(function*(
     if (waited._tag === "Some") return waited.value
     yield* stopIt
     const seconds = Duration.toMillis(Duration.fromInputUnsafe(stop.validate)) / 1000
-    return Exit.fail(new Error(`the validation of ${plugin} did not return within ${seconds} s`))
+    return Exit.fail(new TransientError({ message: `the validation of ${plugin} did not return within ${seconds} s` }))
   }))
   if (exit._tag === "Success") return { problems: problems.map((one) => ({ ...one, message: redact(one.message) })) }
   return { key: "connector.class", errors: [describe(exit.cause, redact).message] } satisfies KeyProblem

@@ -148,9 +148,12 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
         yield* runtime.middleware(
           { _tag: "StartConnector", connector, revision },
           // suspended: what it throws before it gives an effect is contained too
-          Effect.map(contain(config.redact, runtime.plugins.provide(inScope(Effect.suspend(() => begun(context))))), (started) => {
-            taskConfigs = started.taskConfigs
-          })
+          Effect.map(
+            contain(config.redact, runtime.plugins.provide(inScope(Effect.suspend(() => begun(context))))),
+            (started) => {
+              taskConfigs = started.taskConfigs
+            }
+          )
         )
       }
       handle.instance = { config, taskConfigs }
@@ -190,7 +193,8 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       let made: Task | undefined
       yield* runtime.middleware(
         { _tag: "StartTask", connector, task },
-        Effect.map(Scope.provide(making, handle.scope), (task) => {
+        // its transforms and converters are authors' code too
+        Effect.map(contain(config.redact, Scope.provide(making, handle.scope)), (task) => {
           made = task
         })
       )
@@ -212,10 +216,13 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
   const watch = Effect.fnUntraced(function*(handle: Handle, task: Task) {
     handle.drain = task.drain
     const pump = yield* Effect.forkIn(task.pump, handle.scope)
-    const watching = Effect.flatMap(Fiber.await(pump), (exit) =>
-      exit._tag === "Failure" && !handle.stopping && !Cause.hasInterruptsOnly(exit.cause)
-        ? fail(handle, failureOf(handle, exit.cause))
-        : Effect.void)
+    const watching = Effect.flatMap(
+      Fiber.await(pump),
+      (exit) =>
+        exit._tag === "Failure" && !handle.stopping && !Cause.hasInterruptsOnly(exit.cause)
+          ? fail(handle, failureOf(handle, exit.cause))
+          : Effect.void
+    )
     yield* Effect.forkIn(watching, runtime.scope)
   })
 
@@ -238,21 +245,24 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       ? { _tag: "StopConnector", connector: item.connector } as const
       : { _tag: "StopTask", connector: item.connector, task: item.task } as const
     const label = `stop ${Item.format(item)}`
-    yield* Jobs.submit(runtime.executor, {
+    yield* Effect.asVoid(Jobs.submit(runtime.executor, {
       label,
       deadline: grace(item),
-      run: runtime.middleware(operation, end(handle)),
+      // what finalizers throw is an author's too
+      run: runtime.middleware(operation, contain(handle.redact, end(handle))),
       settled: (outcome, ended) => {
         const seconds = Duration.toMillis(Duration.fromInputUnsafe(grace(item))) / 1000
         const note = outcome._tag === "Success"
           ? Effect.void
+          : outcome._tag === "Failure"
+          ? Effect.logWarning(`${label}: not clean: ${describe(outcome.cause, handle.redact).message}`)
           : Effect.logWarning(
             `${label}: not clean: ${ended ? "interrupted" : "its code has not returned"} after ${seconds} s`
           )
         return Effect.andThen(note, stopped)
       },
       ended: Effect.logInfo(`${label}: its code has returned after all`)
-    })
+    }))
   })
 
   const generate = Effect.fnUntraced(function*(command: Extract<Plan.Command, { _tag: "Generate" }>) {
@@ -273,12 +283,12 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
 
   const confirm = Effect.fnUntraced(function*({ items }: Extract<Plan.Command, { _tag: "ConfirmRelease" }>) {
     const told = runtime.send(items[0]?.connector ?? "", { _tag: "ConfirmRelease", items: items.map(plainItem) })
-    yield* Jobs.submit(runtime.executor, {
+    yield* Effect.asVoid(Jobs.submit(runtime.executor, {
       label: `confirm the release of ${items.length} items`,
       deadline: runtime.reconfiguration.sendDeadline,
       run: told,
       settled: (outcome) => Effect.sync(() => post({ _tag: "Confirmed", items, ok: outcome._tag === "Success" }))
-    })
+    }))
   })
 
   return {
@@ -308,7 +318,10 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       return Effect.forEach(all, (handle) => {
         handle.stopping = true
         // waited for, not joined: code that does not return must not hold up the others
-        return Effect.flatMap(Effect.forkDetach(end(handle)), (fiber) => Effect.timeoutOption(Fiber.await(fiber), longest))
+        return Effect.flatMap(
+          Effect.forkDetach(end(handle)),
+          (fiber) => Effect.timeoutOption(Fiber.await(fiber), longest)
+        )
       }, { concurrency: "unbounded", discard: true })
     })
   }

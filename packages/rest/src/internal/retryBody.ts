@@ -9,7 +9,9 @@ import * as Issues from "./issues.ts"
 const decode = Schema.decodeUnknownEffect(ConnectApi.RetryFilter, { errors: "all", onExcessProperty: "error" })
 
 /** Which connectors are meant: without a body all. */
-export const read = (json: unknown): Effect.Effect<Parameters<Herder["Service"]["retryAll"]>[0], RestError.BadRequest> =>
+export const read = (
+  json: unknown
+): Effect.Effect<Parameters<Herder["Service"]["retryAll"]>[0], RestError.BadRequest> =>
   json === undefined ? Effect.succeed({}) : Effect.mapError(
     decode(json),
     // names and classes are no secrets

@@ -59,7 +59,12 @@ const unreachable = (name: string): ReadonlyArray<Step> => {
   const shown = JSON.stringify(name).slice(0, 20)
   const refused = /\nInvalid value [^]* for configuration name: String may not/
   return [
-    { name: `POST ${shown}`, request: post("/connectors", { name, config: scripted() }), status: 400, message: refused },
+    {
+      name: `POST ${shown}`,
+      request: post("/connectors", { name, config: scripted() }),
+      status: 400,
+      message: refused
+    },
     { name: `PUT ${shown}`, request: put(`${path}/config`, scripted()), status: 400, message: refused },
     ...[
       get(path),

@@ -109,10 +109,16 @@ const validates = Effect.fnUntraced(function*<W>(
   if (Exit.isFailure(exit)) {
     const error = Cause.squash(exit.cause)
     if (error instanceof Mismatch) return yield* error
-    return yield* isTrue(`validate has to give problems for ${what}, but ${Cause.pretty(exit.cause)}`, isConnectorError(error))
+    return yield* isTrue(
+      `validate has to give problems for ${what}, but ${Cause.pretty(exit.cause)}`,
+      isConnectorError(error)
+    )
   }
   for (const { message, property } of exit.value) {
-    yield* isTrue(`a problem of ${what} names ${String(property)}, which is no key`, Object.hasOwn(definition.fields, property))
+    yield* isTrue(
+      `a problem of ${what} names ${String(property)}, which is no key`,
+      Object.hasOwn(definition.fields, property)
+    )
     yield* isTrue(`a problem of ${what} says nothing`, message !== "")
   }
 })
@@ -124,16 +130,23 @@ export const configLaws = <W>(suite: Suite<W>): ReadonlyArray<Contract.Law> => {
   return [
     law(suite, "documents every key", () =>
       Effect.gen(function*() {
-        yield* equal("the keys without documentation", keys.filter(([, { options }]) => !options.doc).map(([, { name }]) => name), [])
+        yield* equal(
+          "the keys without documentation",
+          keys.filter(([, { options }]) => !options.doc).map(([, { name }]) => name),
+          []
+        )
         yield* equal("the number of names", new Set(keys.map(([, { name }]) => name)).size, keys.length)
       })),
 
     law(suite, "reads a configuration as it was written in code", ({ config, values }) =>
       Effect.gen(function*() {
         yield* equal("the class", config["connector.class"], definition.name)
-        const again = yield* Hosted.read(definition.fields, ConfigKey.encode(definition.fields, values as never))
+        const again = yield* Hosted.read(definition.fields, ConfigKey.encode(definition.fields, values))
         for (const [property, key] of keys) {
-          yield* isTrue(`${key.name} is read as another value than it was written`, Equal.equals(again[property], values[property]))
+          yield* isTrue(
+            `${key.name} is read as another value than it was written`,
+            Equal.equals(again[property], values[property])
+          )
           const { default: value, recommended = [] } = key.options
           for (const one of value === undefined ? recommended : [value, ...recommended]) {
             const read = key.decode(key.encode(one))
@@ -152,7 +165,10 @@ export const configLaws = <W>(suite: Suite<W>): ReadonlyArray<Contract.Law> => {
           const { [name]: _, ...without } = hosted.config
           yield* validates(suite, hosted, `a configuration without ${name}`, without)
           for (const text of oddTexts) {
-            yield* validates(suite, hosted, `${name}=${JSON.stringify(text.slice(0, 40))}`, { ...hosted.config, [name]: text })
+            yield* validates(suite, hosted, `${name}=${JSON.stringify(text.slice(0, 40))}`, {
+              ...hosted.config,
+              [name]: text
+            })
           }
         }
       }))
@@ -199,7 +215,11 @@ export const secretLaws = <W>(
   if (secretKeys.length === 0) return []
   const markers = Object.fromEntries(secretKeys.map(({ name }, index) => [name, `Kelpie-secret-${index}`]))
   const { outage } = suite.options
-  const silent = (name: string, isMarked: boolean, during: (world: W) => Effect.Effect<unknown, unknown, Scope.Scope>) =>
+  const silent = (
+    name: string,
+    isMarked: boolean,
+    during: (world: W) => Effect.Effect<unknown, unknown, Scope.Scope>
+  ) =>
     law(
       suite,
       name,
@@ -236,7 +256,8 @@ const listener = (said: Array<readonly [what: string, text: string]>): Heard => 
           ...textsIn(message),
           ...textsOf(cause),
           ...textsIn(fiber.getRef(References.CurrentLogAnnotations))
-        ]))
+        ])
+      )
       return Effect.onExit(code, (exit) =>
         Effect.sync(() => {
           if (Exit.isFailure(exit)) add(`an error of ${what}`, textsOf(exit.cause))
@@ -260,4 +281,3 @@ export const failsByClass = (what: string, exit: Exit.Exit<unknown, unknown>): E
     !Cause.hasDies(exit.cause) && isConnectorError(error)
   )
 }
-

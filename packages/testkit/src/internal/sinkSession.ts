@@ -60,13 +60,17 @@ const recordOf = ({ record, sink, topic }: Subject<unknown>, n: number): SinkRec
   }
 }
 
-const startTask = (subject: Subject<unknown>, { report = Effect.void, start = 1, task = 0 }: Run, reported: Array<SinkRecord>) =>
+const startTask = (
+  subject: Subject<unknown>,
+  { report = Effect.void, start = 1, task = 0 }: Run,
+  reported: Array<SinkRecord>
+) =>
   subject.sink.task({
     name: "contract",
     task,
     config: subject.values,
     run: { token: 1, start },
-    report: (record, _) => Effect.andThen(Effect.sync(() => void reported.push(record)), report)
+    report: (record) => Effect.andThen(Effect.sync(() => void reported.push(record)), report)
   })
 
 /** Starts a task, and stops it in time. */

@@ -1,6 +1,6 @@
 /** Runs the instance and the tasks of a source without a herder: everything that is stored goes through JSON. */
-import type * as SourceConnector from "@kelpie/core/SourceConnector"
 import type { SourceRecord } from "@kelpie/core/ConnectRecord"
+import type * as SourceConnector from "@kelpie/core/SourceConnector"
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -49,6 +49,8 @@ export interface Session {
   readonly taskConfigs: ReadonlyArray<Encoded>
   /** The next batch of any task. */
   readonly next: Effect.Effect<Pulled, Mismatch>
+  /** Fails when a task has failed. */
+  readonly healthy: Effect.Effect<void, Mismatch>
 }
 
 type Event =
@@ -117,8 +119,10 @@ export const generate = Effect.fnUntraced(function*(
   maxTasks: number
 ) {
   const configs = yield* provide(Effect.suspend(() => started.taskConfigs(maxTasks)))
-  return yield* Effect.forEach(configs, (value) =>
-    Effect.map(encode("task config", source.taskConfig, value), (text): Encoded => ({ value, text })))
+  return yield* Effect.forEach(
+    configs,
+    (value) => Effect.map(encode("task config", source.taskConfig, value), (text): Encoded => ({ value, text }))
+  )
 })
 
 /** The stream of a task. */
@@ -140,20 +144,25 @@ export const runTask = Effect.fnUntraced(function*(
     taskConfig: yield* decode("task config", source.taskConfig, taskConfig.text),
     offsets: { get: (partition) => Effect.orDie(get(partition)) }
   })
-  yield* provide(Stream.runForEach(stream, Effect.fnUntraced(function*({ ack = Effect.void, offset, partition, records }) {
-    const encoded = yield* encode("offset", source.offset, offset)
-    const encodedPartition = yield* encodePartition(source, partition)
-    yield* took({
-      task,
-      partition: partitionText(encodedPartition),
-      encodedPartition,
-      partitionValue: partition,
-      offsetValue: offset,
-      offset: encoded === "null" ? undefined : encoded,
-      records: records.map(recordText),
-      ack: provide(ack)
-    })
-  })))
+  yield* provide(
+    Stream.runForEach(
+      stream,
+      Effect.fnUntraced(function*({ ack = Effect.void, offset, partition, records }) {
+        const encoded = yield* encode("offset", source.offset, offset)
+        const encodedPartition = yield* encodePartition(source, partition)
+        yield* took({
+          task,
+          partition: partitionText(encodedPartition),
+          encodedPartition,
+          partitionValue: partition,
+          offsetValue: offset,
+          offset: encoded === "null" ? undefined : encoded,
+          records: records.map(recordText),
+          ack: provide(ack)
+        })
+      })
+    )
+  )
 })
 
 /** Starts the instance and its tasks. */
@@ -163,35 +172,46 @@ const open = Effect.fnUntraced(function*(
   scope: Scope.Scope
 ): Effect.fn.Return<Session, unknown> {
   const { patience } = subject
-  const taskConfigs = yield* Hosted.within("start and taskConfigs", patience, Effect.gen(function*() {
-    const started = yield* startInstance(subject, scope)
-    return yield* generate(subject, started, subject.maxTasks)
-  }))
+  const taskConfigs = yield* Hosted.within(
+    "start and taskConfigs",
+    patience,
+    Effect.gen(function*() {
+      const started = yield* startInstance(subject, scope)
+      return yield* generate(subject, started, subject.maxTasks)
+    })
+  )
   // one that waits for its turn: a source that never ends would fill the memory
   const events = yield* Queue.bounded<Event>(1)
-  // what is stored while it runs, it does not see: it began where it began
-  const began = new Map(offsets)
+  let failure: Cause.Cause<unknown> | undefined
   for (const [task, config] of taskConfigs.entries()) {
     const took = (pulled: Pulled) => Queue.offer(events, { _tag: "Pulled", pulled })
-    const run = Effect.matchCauseEffect(runTask(subject, task, config, began, took), {
+    const run = Effect.matchCauseEffect(runTask(subject, task, config, offsets, took), {
       onSuccess: () => Queue.offer(events, { _tag: "Ended" }),
-      onFailure: (cause) => Queue.offer(events, { _tag: "Failed", cause })
+      onFailure: (cause) => {
+        failure = cause
+        return Queue.offer(events, { _tag: "Failed", cause })
+      }
     })
     yield* Effect.forkIn(run, scope)
   }
   let ended = 0
+  const failed = (cause: Cause.Cause<unknown>) =>
+    Effect.fail(new Mismatch({ message: `a task failed: ${Cause.pretty(cause)}` }))
   const next: Effect.Effect<Pulled, Mismatch> = Effect.flatMap(Queue.take(events), (event) => {
     switch (event._tag) {
       case "Pulled":
         return Effect.succeed(event.pulled)
       case "Failed":
-        return Effect.fail(new Mismatch({ message: `a task failed: ${Cause.pretty(event.cause)}` }))
+        return failed(event.cause)
       case "Ended":
         return ++ended < taskConfigs.length ? next : Effect.fail(new Mismatch({ message: "every task has ended" }))
     }
   })
-  if (taskConfigs.length === 0) yield* new Mismatch({ message: "taskConfigs gave none, with records to read" })
-  return { taskConfigs, next }
+  return {
+    taskConfigs,
+    next: Effect.andThen(isTrue("taskConfigs gave none, with records to read", taskConfigs.length > 0), next),
+    healthy: Effect.suspend(() => failure === undefined ? Effect.void : failed(failure))
+  }
 })
 
 /** Starts a source at stored offsets, and stops it in time. */
@@ -267,7 +287,8 @@ export const attempt = (
         })
       yield* Effect.forEach(
         configs,
-        (config, task) => hear("poll", Effect.timeoutOption(runTask(subject, task, config, new Map(), took), attemptMillis)),
+        (config, task) =>
+          hear("poll", Effect.timeoutOption(runTask(subject, task, config, new Map(), took), attemptMillis)),
         { concurrency: "unbounded" }
       )
     }))

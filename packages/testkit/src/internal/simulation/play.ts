@@ -282,9 +282,8 @@ const makeBoot = Effect.fnUntraced(function*(
       return yield* Effect.never
     })).pipe(Effect.provideService(Scheduler.Scheduler, scheduler))
     const fiber = yield* Effect.forkDetach(living, { startImmediately: true })
-    for (let waits = 0; waits < 20 && herder === undefined && fiber.pollUnsafe() === undefined; waits++) {
-      yield* TestClock.adjust(50)
-    }
+    const waits = () => herder === undefined && fiber.pollUnsafe() === undefined
+    for (let tries = 0; tries < 20 && waits(); tries++) yield* TestClock.adjust(50)
     if (herder === undefined) {
       // the stores are down: this life has failed to start
       life.dead = true
