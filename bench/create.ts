@@ -19,7 +19,10 @@ const Source = SourceConnector.make("BenchSource", {
 })
 
 const nameOf = (i: number) => `orders-${i}`
-const configOf = (i: number) => ({ ...Source.config({ table: `orders_${i}` }, { tasksMax: 4 }), "value.converter": "JsonConverter" })
+const configOf = (i: number) => ({
+  ...Source.config({ table: `orders_${i}` }, { tasksMax: 4 }),
+  "value.converter": "JsonConverter"
+})
 
 /** Creates `count` connectors on a herder that is never ticked, and looks that they are there and placed. */
 const kelpie = (stores: Layer.Layer<Stores.Stores>, count: number): Promise<number> => {
@@ -30,9 +33,15 @@ const kelpie = (stores: Layer.Layer<Stores.Stores>, count: number): Promise<numb
     const cpu = process.threadCpuUsage()
     const from = performance.now()
     yield* Effect.forEach(names, (i) => service.create(nameOf(i), configOf(i)), { concurrency, discard: true })
-    const millis = performance.now() - from; { const u = process.threadCpuUsage(cpu); process.stdout.write(`cpu ${(u.user+u.system)/count} us each\n`) }
+    const millis = performance.now() - from
+    {
+      const u = process.threadCpuUsage(cpu)
+      process.stdout.write(`cpu ${(u.user + u.system) / count} us each\n`)
+    }
     const outcome = yield* tick.tick
-    const starts = outcome.transitions.filter((transition) => transition.to === "Queued" && transition.event === "Wanted")
+    const starts = outcome.transitions.filter((transition) =>
+      transition.to === "Queued" && transition.event === "Wanted"
+    )
     if (starts.length !== count) throw new Error(`${starts.length} connectors are placed, not ${count}`)
     return millis
   })

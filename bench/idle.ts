@@ -72,7 +72,12 @@ const measure = (count: number) =>
       const full = yield* Effect.promise(Heap.used)
       if (count === heapAt) {
         const bytes = (full - empty) / count
-        report.add({ measure: `heap of an idle connector, ${count} of them`, value: bytes, unit: "B", budget: { atMost: 8192 } })
+        report.add({
+          measure: `heap of an idle connector, ${count} of them`,
+          value: bytes,
+          unit: "B",
+          budget: { atMost: 8192 }
+        })
       }
 
       yield* service.create("due", Idle.config({}))

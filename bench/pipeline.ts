@@ -43,10 +43,15 @@ const report = new Report(
   "1,000,000 records of 100 bytes from a source through a topic to a sink, counted at the sink, against a hand-written " +
     "loop that makes the same transactions in batches of 1,000"
 )
-report.add(...compared("memory", "records/s", await Rounds.compare({
-  rounds: 7,
-  warmUp: 2,
-  kelpie: () => Rounds.sample(count, () => kelpie(Stores.layerMemory)),
-  floor: () => Rounds.sample(count, floor)
-}), { perSecond: 1_000_000, ratio: 0.8 }))
+report.add(...compared(
+  "memory",
+  "records/s",
+  await Rounds.compare({
+    rounds: 7,
+    warmUp: 2,
+    kelpie: () => Rounds.sample(count, () => kelpie(Stores.layerMemory)),
+    floor: () => Rounds.sample(count, floor)
+  }),
+  { perSecond: 1_000_000, ratio: 0.8 }
+))
 report.finish()

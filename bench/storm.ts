@@ -73,7 +73,9 @@ const runtime = Herder.layerSolo.pipe(
 
 const report = new Report(
   "storm",
-  `${count.toLocaleString("en-US")} connectors whose generation fails for ten minutes of a clock that jumps from deadline to ` +
+  `${
+    count.toLocaleString("en-US")
+  } connectors whose generation fails for ten minutes of a clock that jumps from deadline to ` +
     "deadline, in memory, with events read, metrics counted and statuses stored; then it heals"
 )
 
@@ -115,11 +117,28 @@ const program = Effect.gen(function*() {
   const used = process.cpuUsage(cpu)
   const main = process.threadCpuUsage(thread)
   report.add(
-    { measure: "microseconds an attempt", value: wall * 1000 / made, unit: "us", budget: { atMost: 90 }, note: `${made} attempts, ${events} events` },
-    { measure: "processor time an attempt", value: (main.user + main.system) / made, unit: "us", note: `main thread; all ${((used.user + used.system) / made).toFixed(1)}` }
+    {
+      measure: "microseconds an attempt",
+      value: wall * 1000 / made,
+      unit: "us",
+      budget: { atMost: 90 },
+      note: `${made} attempts, ${events} events`
+    },
+    {
+      measure: "processor time an attempt",
+      value: (main.user + main.system) / made,
+      unit: "us",
+      note: `main thread; all ${((used.user + used.system) / made).toFixed(1)}`
+    }
   )
   const full = yield* Effect.promise(Heap.used)
-  report.add({ measure: "heap above none", value: (full - empty) / 2 ** 20, unit: "MiB", budget: { atMost: 120 }, note: `${((full - empty) / count).toFixed(0)} bytes a connector` })
+  report.add({
+    measure: "heap above none",
+    value: (full - empty) / 2 ** 20,
+    unit: "MiB",
+    budget: { atMost: 120 },
+    note: `${((full - empty) / count).toFixed(0)} bytes a connector`
+  })
 
   if (realSeconds > 0) {
     // the real clock from here: one whole round of the longest delay
@@ -131,7 +150,13 @@ const program = Effect.gen(function*() {
     const { system, user } = process.cpuUsage(cpu)
     const millis = performance.now() - started
     clock.stop()
-    report.add({ measure: "share of one core, minutes in", value: (user + system) / 1000 / millis * 100, unit: "%", budget: { atMost: 2 }, note: `${(millis / 1000).toFixed(0)} real seconds, ${attempts - before} attempts` })
+    report.add({
+      measure: "share of one core, minutes in",
+      value: (user + system) / 1000 / millis * 100,
+      unit: "%",
+      budget: { atMost: 2 },
+      note: `${(millis / 1000).toFixed(0)} real seconds, ${attempts - before} attempts`
+    })
   }
 
   failing = false
@@ -140,8 +165,17 @@ const program = Effect.gen(function*() {
     clock.jump(1000)
     yield* Effect.promise(quiet)
   }
-  const late = yield* Effect.filter(names, (name) => Effect.map(herder.status(name), ({ health }) => health !== "healthy"))
-  report.add({ measure: "until all are healthy", value: (clock.now() - healed) / 1000, unit: "s", budget: { atMost: 61 }, note: `${late.length} are not` })
+  const late = yield* Effect.filter(
+    names,
+    (name) => Effect.map(herder.status(name), ({ health }) => health !== "healthy")
+  )
+  report.add({
+    measure: "until all are healthy",
+    value: (clock.now() - healed) / 1000,
+    unit: "s",
+    budget: { atMost: 61 },
+    note: `${late.length} are not`
+  })
 })
 
 await Effect.runPromise(Effect.provide(Effect.scoped(program), runtime))

@@ -62,7 +62,11 @@ const baseline = async (copy: string, chosen: ReadonlyArray<Mutation>): Promise<
     const verdict = await ask(copy, suite)
     if (verdict._tag === "Passed") continue
     passes = false
-    console.error(`${suite} does not pass before anything is broken: ${verdict._tag === "Noticed" ? verdict.by : ""} ${verdict.message}`)
+    console.error(
+      `${suite} does not pass before anything is broken: ${
+        verdict._tag === "Noticed" ? verdict.by : ""
+      } ${verdict.message}`
+    )
   }
   if (passes) console.log(`${suites.size} suites pass before anything is broken`)
   return passes

@@ -43,7 +43,13 @@ export const run = (count: number, counter: Counter): void => {
     const now = Date.now()
     const appended: Array<Stored> = []
     for (const { key, partition, timestampMillis, value } of sourceRecords()) {
-      appended.push({ partition, key: bytesOf(key), value: bytesOf(value), headers: noHeaders, timestampMillis: timestampMillis ?? now })
+      appended.push({
+        partition,
+        key: bytesOf(key),
+        value: bytesOf(value),
+        headers: noHeaders,
+        timestampMillis: timestampMillis ?? now
+      })
     }
     check(floors, "0/source", source)
     log.push(appended)

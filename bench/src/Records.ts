@@ -1,5 +1,5 @@
 /** What the pipeline benchmark moves: batches of byte records, their source, and the sink that counts them. */
-import { ConfigKey, type ConnectRecord, SinkConnector, SourceConnector } from "@kelpie/core"
+import { ConfigKey, SinkConnector, type SinkRecord, SourceConnector, type SourceRecord } from "@kelpie/core"
 import { Deferred, Effect, Option, Schema, Stream } from "effect"
 
 /** Records in a batch. */
@@ -17,8 +17,8 @@ const values = Array.from({ length: batchSize }, (_, i) => {
 })
 
 /** One batch as a source gives it: the record objects are new. */
-export const sourceRecords = (): ReadonlyArray<ConnectRecord.SourceRecord> => {
-  const records: Array<ConnectRecord.SourceRecord> = []
+export const sourceRecords = (): ReadonlyArray<SourceRecord> => {
+  const records: Array<SourceRecord> = []
   for (const value of values) records.push({ topic, value })
   return records
 }
@@ -32,7 +32,7 @@ export class Counter {
   constructor(expected: number) {
     this.expected = expected
   }
-  put(records: ReadonlyArray<ConnectRecord.SinkRecord>): void {
+  put(records: ReadonlyArray<SinkRecord>): void {
     for (const { value } of records) if (value instanceof Uint8Array) this.bytes += value.length
     this.records += records.length
     if (this.records >= this.expected) Deferred.doneUnsafe(this.done, Effect.void)
@@ -51,11 +51,21 @@ export const Source = SourceConnector.make("BenchSource", {
   config: { count: ConfigKey.Int("count") },
   offset: Schema.Struct({ at: Schema.Int }),
   task: ({ config, offsets }) =>
-    Stream.unwrap(Effect.map(offsets.get(), (stored) =>
-      Stream.unfold(Option.match(stored, { onNone: () => 0, onSome: ({ at }) => at }), (from) => {
-        const at = from + batchSize
-        return Effect.succeed(at > config.count ? undefined : [{ records: sourceRecords(), offset: { at } }, at] as const)
-      })))
+    Stream.unwrap(
+      Effect.map(offsets.get(), (stored) =>
+        Stream.unfold(
+          Option.match(stored, {
+            onNone: () => 0,
+            onSome: ({ at }) => at
+          }),
+          (from) => {
+            const at = from + batchSize
+            return Effect.succeed(
+              at > config.count ? undefined : [{ records: sourceRecords(), offset: { at } }, at] as const
+            )
+          }
+        ))
+    )
 })
 
 /** A sink that hands its records to a counter. */

@@ -93,6 +93,9 @@ export class Report {
     mkdirSync(folder, { recursive: true })
     writeFileSync(new URL(`${this.#name}.md`, folder), `# ${this.#name}\n\n${text}`)
     const rows = this.#rows.map((row) => ({ ...row, met: met(row) }))
-    writeFileSync(new URL(`${this.#name}.json`, folder), `${JSON.stringify({ machine: this.#machine, rows }, null, 2)}\n`)
+    writeFileSync(
+      new URL(`${this.#name}.json`, folder),
+      `${JSON.stringify({ machine: this.#machine, rows }, null, 2)}\n`
+    )
   }
 }

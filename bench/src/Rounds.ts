@@ -41,7 +41,10 @@ export const median = (values: ReadonlyArray<number>): number => {
 }
 
 /** Measures a piece of work of so many units; `run` gives the milliseconds that count when not all of it does. */
-export const sample = async (units: number, run: () => number | undefined | Promise<number | undefined>): Promise<Sample> => {
+export const sample = async (
+  units: number,
+  run: () => number | undefined | Promise<number | undefined>
+): Promise<Sample> => {
   await Heap.collect()
   const cpu = process.cpuUsage()
   const from = performance.now()
@@ -86,7 +89,11 @@ export const compare = async (options: {
   return {
     kelpie: collected(kelpie),
     floor: collected([...floor, ...again]),
-    ratio: median(kelpie.map((one, round) => 2 * one.perSecond / ((floor[round]?.perSecond ?? NaN) + (again[round]?.perSecond ?? NaN)))),
+    ratio: median(
+      kelpie.map((one, round) =>
+        2 * one.perSecond / ((floor[round]?.perSecond ?? NaN) + (again[round]?.perSecond ?? NaN))
+      )
+    ),
     control: median(ratios(again))
   }
 }

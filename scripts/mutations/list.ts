@@ -63,7 +63,8 @@ const log: ReadonlyArray<Mutation> = [
     breaks: "I3",
     file: `${core}/internal/configStore.ts`,
     find: "return stale === undefined\n          ? append(claim, writes.map((_) => _.write))",
-    replace: "return stale === undefined || writes.length > 1\n          ? append(claim, writes.filter((_) => _ !== stale).map((_) => _.write))",
+    replace:
+      "return stale === undefined || writes.length > 1\n          ? append(claim, writes.filter((_) => _ !== stale).map((_) => _.write))",
     suites: ["packages/testkit/test/ConfigStoreContract.test.ts"]
   },
   {
@@ -322,8 +323,7 @@ const data: ReadonlyArray<Mutation> = [
     file: `${core}/internal/topicLogMemory.ts`,
     find:
       "for (const one of appends) appendTo(one)\n                return offsets === undefined ? Effect.void : offsets.commit",
-    replace:
-      "return Effect.map(offsets === undefined ? Effect.void : offsets.commit, () => appends.forEach(appendTo))",
+    replace: "return Effect.map(offsets === undefined ? Effect.void : offsets.commit, () => appends.forEach(appendTo))",
     suites: ["packages/core/test/TopicLog.test.ts"]
   },
   {
@@ -474,7 +474,8 @@ const lane: ReadonlyArray<Mutation> = [
     name: "the slot of an attempt that timed out is not given back",
     breaks: "law 4, I16",
     file: `${herder}/internal/planLane.ts`,
-    find: "  freeSlot(draft, name)\n  const connector = draft.connector(name)\n  if (connector.live === undefined) return\n",
+    find:
+      "  freeSlot(draft, name)\n  const connector = draft.connector(name)\n  if (connector.live === undefined) return\n",
     replace:
       "  if (ended) freeSlot(draft, name)\n  const connector = draft.connector(name)\n  if (connector.live === undefined) return\n",
     suites: ["packages/herder/test/Reconfiguration.hang.test.ts"]

@@ -103,4 +103,5 @@ const test = async (root: string, file: string): Promise<Verdict> => {
 }
 
 /** Runs a suite on what stands in a copy. */
-export const ask = (root: string, suite: Suite): Promise<Verdict> => suite === "simulate" ? simulate(root) : test(root, suite)
+export const ask = (root: string, suite: Suite): Promise<Verdict> =>
+  suite === "simulate" ? simulate(root) : test(root, suite)

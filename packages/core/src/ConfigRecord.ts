@@ -83,7 +83,10 @@ export type Write =
   | { readonly key: `placement/${string}`; readonly entry: PlacementEntry | undefined }
 
 /** The write of a connector. */
-export const connector = (name: string, entry: ConnectorEntry | undefined): Write => ({ key: `connector/${name}`, entry })
+export const connector = (name: string, entry: ConnectorEntry | undefined): Write => ({
+  key: `connector/${name}`,
+  entry
+})
 
 /** The write of a task set. */
 export const taskSet = (name: string, entry: TaskSetEntry | undefined): Write => ({ key: `tasks/${name}`, entry })

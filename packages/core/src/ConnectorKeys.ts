@@ -8,9 +8,9 @@ import * as Result from "effect/Result"
 import * as ConfigKey from "./ConfigKey.ts"
 import * as ConnectorName from "./ConnectorName.ts"
 import { nearestKey } from "./internal/nearest.ts"
-import * as TopicPattern from "./TopicPattern.ts"
 import { weakMemo } from "./internal/weakMemo.ts"
 import type { ConnectorConfig } from "./Plugin.ts"
+import * as TopicPattern from "./TopicPattern.ts"
 
 /** Which keys a connector has beside the common ones. */
 export type ConnectorKind = "source" | "sink"
@@ -645,7 +645,9 @@ export const under = (config: ConnectorConfig, prefix: string): ConnectorConfig 
   const found: Array<readonly [string, string]> = []
   for (const key of Object.keys(config)) {
     const text = config[key]
-    if (text !== undefined && key.length > prefix.length && key.startsWith(prefix)) found.push([key.slice(prefix.length), text])
+    if (text !== undefined && key.length > prefix.length && key.startsWith(prefix)) {
+      found.push([key.slice(prefix.length), text])
+    }
   }
   return Object.fromEntries(found)
 }

@@ -26,7 +26,9 @@ export const fibers: Make = Effect.map(Effect.scope, (scope) => ({
 }))
 
 /** The executor of a runtime. */
-export const Executor: Context.Reference<Make> = Context.Reference("@kelpie/core/Executor", { defaultValue: () => fibers })
+export const Executor: Context.Reference<Make> = Context.Reference("@kelpie/core/Executor", {
+  defaultValue: () => fibers
+})
 
 /** Replaces the executor. */
 export const layer = (make: Make): Layer.Layer<never> => Layer.succeed(Executor, make)

@@ -96,27 +96,33 @@ export const ConverterDefaults = Context.Reference<Readonly<Record<string, strin
 )
 
 /** Delays, bounds and deadlines of reconfiguration. */
-export const ReconfigurationPolicy: Policy.Policy<ReconfigurationSettings> = Policy.make<ReconfigurationSettings>("@kelpie/core/ReconfigurationPolicy", {
-  delay: Backoff.fromSchedule(Backoff.defaultSchedule),
-  cap: Duration.seconds(60),
-  jitter: "none",
-  seed: undefined,
-  deadline: Duration.seconds(30),
-  sendDeadline: Duration.seconds(10),
-  maxAttempts: Infinity,
-  maxElapsed: Duration.infinity,
-  maxDefects: 10,
-  onExhausted: "fail"
-})
+export const ReconfigurationPolicy: Policy.Policy<ReconfigurationSettings> = Policy.make<ReconfigurationSettings>(
+  "@kelpie/core/ReconfigurationPolicy",
+  {
+    delay: Backoff.fromSchedule(Backoff.defaultSchedule),
+    cap: Duration.seconds(60),
+    jitter: "none",
+    seed: undefined,
+    deadline: Duration.seconds(30),
+    sendDeadline: Duration.seconds(10),
+    maxAttempts: Infinity,
+    maxElapsed: Duration.infinity,
+    maxDefects: 10,
+    onExhausted: "fail"
+  }
+)
 
 /** Restarts of failed connectors and tasks. */
-export const RestartPolicy: Policy.Policy<RestartSettings> = Policy.make<RestartSettings>("@kelpie/core/RestartPolicy", {
-  enabled: false,
-  delay: Backoff.exponential(1000, 300_000),
-  cap: Duration.minutes(5),
-  budget: 5,
-  window: Duration.minutes(10)
-})
+export const RestartPolicy: Policy.Policy<RestartSettings> = Policy.make<RestartSettings>(
+  "@kelpie/core/RestartPolicy",
+  {
+    enabled: false,
+    delay: Backoff.exponential(1000, 300_000),
+    cap: Duration.minutes(5),
+    budget: 5,
+    window: Duration.minutes(10)
+  }
+)
 
 /** Deadlines of the life cycle. */
 export const StopPolicy: Policy.Policy<StopSettings> = Policy.make<StopSettings>("@kelpie/core/StopPolicy", {
@@ -127,14 +133,17 @@ export const StopPolicy: Policy.Policy<StopSettings> = Policy.make<StopSettings>
 })
 
 /** Slots of the executor. */
-export const ExecutorLimits: Policy.Policy<ExecutorSettings> = Policy.make<ExecutorSettings>("@kelpie/core/ExecutorLimits", {
-  generate: 64,
-  generateSlow: 8,
-  send: 16,
-  start: 64,
-  validate: 16,
-  orphans: 1000
-})
+export const ExecutorLimits: Policy.Policy<ExecutorSettings> = Policy.make<ExecutorSettings>(
+  "@kelpie/core/ExecutorLimits",
+  {
+    generate: 64,
+    generateSlow: 8,
+    send: 16,
+    start: 64,
+    validate: 16,
+    orphans: 1000
+  }
+)
 
 /** The flow of records. */
 export const FlowPolicy: Policy.Policy<FlowSettings> = Policy.make<FlowSettings>("@kelpie/core/FlowPolicy", {

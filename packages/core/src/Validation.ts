@@ -213,7 +213,9 @@ const namesOf = (plugins: Plugins["Service"], kinds: ReadonlyArray<Plugin.Kind>)
   return names
 }
 
-const knownNames = weakMemo<Plugins["Service"], Map<string, ReadonlyArray<string>>>(() => new Map<string, ReadonlyArray<string>>())
+const knownNames = weakMemo<Plugins["Service"], Map<string, ReadonlyArray<string>>>(() =>
+  new Map<string, ReadonlyArray<string>>()
+)
 
 /** The reasons of the caller, and the providers that nobody defined. */
 const withMissingProviders = (plugins: Plugins["Service"], config: Config): ReadonlyMap<string, string> => {

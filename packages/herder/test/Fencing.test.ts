@@ -43,8 +43,10 @@ const waiting = Effect.fnUntraced(function*(kind: "source" | "sink") {
     yield* scene.settle
   }
   assert.deepStrictEqual(yield* executor.waiting, ["start orders-0"])
-  const starts = Effect.map(kind === "source" ? scene.source.starts() : sink.starts(), (all) =>
-    all.filter((one: { readonly task?: number | undefined }) => one.task !== undefined).length)
+  const all: Effect.Effect<ReadonlyArray<{ readonly task?: number | undefined }>> = kind === "source"
+    ? scene.source.starts()
+    : sink.starts()
+  const starts = Effect.map(all, (starts) => starts.filter((one) => one.task !== undefined).length)
   return { executor, log, scene, starts }
 })
 

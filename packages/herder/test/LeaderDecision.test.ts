@@ -50,7 +50,13 @@ const entry = (log: ModelLog, name: string) => {
 describe("PutConnector", () => {
   it("creates a connector of a new incarnation and places its instance in the same commit", () => {
     const log = oneWorker()
-    const decision = log.decide({ _tag: "PutConnector", name: "orders", config: { k: "1" }, expect: "absent", target: "PAUSED" })
+    const decision = log.decide({
+      _tag: "PutConnector",
+      name: "orders",
+      config: { k: "1" },
+      expect: "absent",
+      target: "PAUSED"
+    })
     assert.strictEqual(decision._tag === "Success" && decision.success.created, true)
     assert.deepStrictEqual(log.send({ ...put("orders", { k: "1" }), target: "PAUSED" } as Command), [
       "connector/orders",
@@ -203,7 +209,11 @@ describe("PublishTaskSet", () => {
     assert.deepStrictEqual(log.placed("orders"), { connector: "a", 0: "a", 1: "-", 2: "a->" })
     log.send(confirm(second))
     assert.deepStrictEqual(log.placed("orders"), { connector: "a", 0: "a", 1: "a", 2: "a", 3: "a" })
-    assert.strictEqual(ClusterState.token(log.state, Item.task("orders", 0)), unchanged, "an unchanged task is not touched")
+    assert.strictEqual(
+      ClusterState.token(log.state, Item.task("orders", 0)),
+      unchanged,
+      "an unchanged task is not touched"
+    )
   })
 
   it("moves revision and digest in one record when the tasks are the same, and restarts nothing (law 9)", () => {
@@ -463,7 +473,10 @@ describe("any sequence of commands and confirmations", () => {
         if (item === "connector") continue
         for (const [other, open] of now) {
           const handsOver = open._tag === "Releasing" && open.reason !== "restart"
-          assert.isFalse(other !== "connector" && handsOver, `task ${item} is placed while task ${other} still runs (I6)`)
+          assert.isFalse(
+            other !== "connector" && handsOver,
+            `task ${item} is placed while task ${other} still runs (I6)`
+          )
         }
       }
     }
@@ -511,13 +524,18 @@ describe("any sequence of commands and confirmations", () => {
         return void log.offer({ _tag: "ConfirmRelease", items: [...items, ...items.slice(0, 1)] })
       }
       case 8:
-        return void log.offer({ _tag: "ConfirmRelease", items: [{ connector: name, task: n, position: log.state.position - n }] })
+        return void log.offer({
+          _tag: "ConfirmRelease",
+          items: [{ connector: name, task: n, position: log.state.position - n }]
+        })
       default:
         return void log.offer(publish(log, name, ...digests.slice(n % 4, n % 4 + (kind - 8))))
     }
   }
 
-  it.prop("owns no item twice, hands over in order, and leaves nothing behind", [Arbitrary.array(step, { maxLength: 80 })], ([steps]) => {
+  it.prop("owns no item twice, hands over in order, and leaves nothing behind", [
+    Arbitrary.array(step, { maxLength: 80 })
+  ], ([steps]) => {
     const log = new ModelLog(["a", "b"])
     for (const one of steps) {
       const before = log.state

@@ -64,7 +64,9 @@ const makeIdle = () => {
 /** The keys of which two maps do not hold the same object. */
 const changed = <A>(before: HashMap.HashMap<string, A>, after: HashMap.HashMap<string, A>): ReadonlyArray<string> => {
   const keys = new Set([...HashMap.keys(before), ...HashMap.keys(after)])
-  return [...keys].filter((key) => Option.getOrUndefined(HashMap.get(before, key)) !== Option.getOrUndefined(HashMap.get(after, key)))
+  return [...keys].filter((key) =>
+    Option.getOrUndefined(HashMap.get(before, key)) !== Option.getOrUndefined(HashMap.get(after, key))
+  )
 }
 
 /** Makes a plan, and counts the changes of the map of connectors. */

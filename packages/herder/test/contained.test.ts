@@ -59,7 +59,10 @@ describe("contain", () => {
       assert.instanceOf(copy, Error)
       assert.strictEqual(copy instanceof Error && copy.name, "TypeError")
       assert.strictEqual(copy instanceof Error && copy.message, "no [hidden] here")
-      assert.match(copy instanceof Error ? copy.stack ?? "" : "", /^TypeError: no \[hidden\] here\n\s+at .*[^]*Caused by: Error: \[hidden\]/)
+      assert.match(
+        copy instanceof Error ? copy.stack ?? "" : "",
+        /^TypeError: no \[hidden\] here\n\s+at .*[^]*Caused by: Error: \[hidden\]/
+      )
       const text = (yield* causeOf(Effect.die("s3cret!"))).reasons[0]
       assert.strictEqual(text?._tag === "Die" && text.defect instanceof Error && text.defect.message, "[hidden]!")
       yield* causeOf(Effect.sync((): never => {

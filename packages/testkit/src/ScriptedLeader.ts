@@ -37,7 +37,8 @@ export const unreachable: Answer = refuse(
 )
 
 /** The same answer some times. */
-export const times = (count: number, answer: Answer): ReadonlyArray<Answer> => Array.from({ length: count }, () => answer)
+export const times = (count: number, answer: Answer): ReadonlyArray<Answer> =>
+  Array.from({ length: count }, () => answer)
 
 /** Makes a leader that follows a script. */
 export const make = (answers: ReadonlyArray<Answer> = []): Effect.Effect<ScriptedLeader> =>

@@ -35,7 +35,14 @@ describe("Simulation", () => {
       assert.strictEqual(replayed._tag, "Passed")
       assert.deepStrictEqual(
         replayed.timeline.map((line) => line.slice(11)),
-        ["Boot", "CreateSink name=sink tasks=1", "Create name=a tasks=1", "Emit name=a task=0 count=1", "Crash", "faults stop"]
+        [
+          "Boot",
+          "CreateSink name=sink tasks=1",
+          "Create name=a tasks=1",
+          "Emit name=a task=0 count=1",
+          "Crash",
+          "faults stop"
+        ]
       )
     }))
 })
@@ -87,8 +94,11 @@ describe("the checker of a simulation", () => {
   })
   breaks("I9", "an offset is ahead of its records", (checker) => checker.offsetStored("a", 0, 1))
   breaks("I9", "a position is ahead of the target", (checker) => checker.positionStored("sink", "t", 0, 1))
-  breaks("I14", "an acknowledged connector is not there", (checker) =>
-    checker.compare(new Map([["a", { known: true, exists: true }]])))
+  breaks(
+    "I14",
+    "an acknowledged connector is not there",
+    (checker) => checker.compare(new Map([["a", { known: true, exists: true }]]))
+  )
 
   it("an owner whose session has ended may be replaced", () => {
     const checker = Checker.make()

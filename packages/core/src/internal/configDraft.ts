@@ -128,11 +128,14 @@ export const makeDraft = (raw: ConnectorConfig, shown: ConfigKey.Shown): Draft =
       for (const entry of entriesOf(fields)) {
         const { definition, key } = entry
         const known = details?.get(key.name)
-        entries.set(key.name, known === undefined ? entry : {
-          key,
-          definition: known.default === undefined ? definition : { ...definition, default_value: known.default },
-          details: known
-        })
+        entries.set(
+          key.name,
+          known === undefined ? entry : {
+            key,
+            definition: known.default === undefined ? definition : { ...definition, default_value: known.default },
+            details: known
+          }
+        )
       }
     },
     claim: (prefix) => void claimed.push(prefix),
@@ -157,7 +160,13 @@ export const makeDraft = (raw: ConnectorConfig, shown: ConfigKey.Shown): Draft =
     infos: (name) =>
       assemble(
         name,
-        Array.from(entries.values(), (entry) => ({ definition: entry.definition, value: valueOf(entry, raw, found.get(entry.key.name) ?? noErrors) }))
+        Array.from(
+          entries.values(),
+          (entry) => ({
+            definition: entry.definition,
+            value: valueOf(entry, raw, found.get(entry.key.name) ?? noErrors)
+          })
+        )
       )
   }
 }

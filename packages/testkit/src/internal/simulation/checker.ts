@@ -47,7 +47,8 @@ export interface Checker {
 }
 
 /** The name of a record of the simulated sources. */
-export const recordKey = (connector: string, task: number, sequence: number): string => `${task}/${sequence}/${connector}`
+export const recordKey = (connector: string, task: number, sequence: number): string =>
+  `${task}/${sequence}/${connector}`
 /** The name of a place in the log. */
 export const placeKey = (topic: string, partition: number, offset: number): string => `${partition}/${offset}/${topic}`
 
@@ -80,7 +81,9 @@ export const make = (): Checker => {
     if (owned) broken("I5", `${Item.format(item)} was given away while its owner ran it`)
     if (item.task === undefined) return
     for (const [other, record] of ClusterState.placements(after, item.connector)) {
-      if (other === "connector" || !handOver(record) || record._tag !== "Releasing" || dead.has(record.session)) continue
+      if (other === "connector" || !handOver(record) || record._tag !== "Releasing" || dead.has(record.session)) {
+        continue
+      }
       if (old?.position !== now.position) {
         broken("I6", `${Item.format(item)} was placed before ${item.connector}-${other} was released`)
       }
@@ -127,7 +130,10 @@ export const make = (): Checker => {
     offsetStored: (connector, task, position) => {
       for (let sequence = 0; sequence < position; sequence++) {
         if (appendedKeys.has(recordKey(connector, task, sequence))) continue
-        return broken("I9", `the offset ${position} of ${connector}-${task} stands for record ${sequence}, which is not stored`)
+        return broken(
+          "I9",
+          `the offset ${position} of ${connector}-${task} stands for record ${sequence}, which is not stored`
+        )
       }
     },
     putDone: (connector, key) => void putBy(connector).add(key),

@@ -107,8 +107,10 @@ export const make = (checker: Checker): Outside => {
             log.arrived.closeUnsafe()
             return Effect.andThen(log.arrived.await, next)
           })
-          return Effect.map(Effect.andThen(hook(name, "poll"), next), (records) =>
-            [{ records, partition: { task }, offset: { position } }] as const)
+          return Effect.map(
+            Effect.andThen(hook(name, "poll"), next),
+            (records) => [{ records, partition: { task }, offset: { position } }] as const
+          )
         })))
     })
 
@@ -120,13 +122,16 @@ export const make = (checker: Checker): Outside => {
         yield* living(life)
         return {
           put: (records) =>
-            Effect.andThen(hook(name, "put"), Effect.suspend(() => {
-              if (life.dead) return Effect.never
-              for (const { offset, originalTopic, partition } of records) {
-                checker.putDone(name, placeKey(originalTopic, partition, offset))
-              }
-              return Effect.void
-            }))
+            Effect.andThen(
+              hook(name, "put"),
+              Effect.suspend(() => {
+                if (life.dead) return Effect.never
+                for (const { offset, originalTopic, partition } of records) {
+                  checker.putDone(name, placeKey(originalTopic, partition, offset))
+                }
+                return Effect.void
+              })
+            )
         }
       })
     })
@@ -138,7 +143,8 @@ export const make = (checker: Checker): Outside => {
       log.arrived.openUnsafe()
     },
     emitted: (connector, task) => of(connector, task).count,
-    breakHook: ({ hook: name, how, name: connector, times }) => void breaks.set(`${name}/${connector}`, { how, left: times }),
+    breakHook: ({ hook: name, how, name: connector, times }) =>
+      void breaks.set(`${name}/${connector}`, { how, left: times }),
     mend: () => breaks.clear(),
     ask: (connector) => requests.get(connector) ?? Effect.void,
     plugins: (life) => [source(life), sink(life)],

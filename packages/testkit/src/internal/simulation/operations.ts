@@ -6,7 +6,10 @@ export type Operation =
   | { readonly _tag: "Create"; readonly name: string; readonly tasks: number }
   | { readonly _tag: "CreateSink"; readonly name: string; readonly tasks: number }
   | { readonly _tag: "Update"; readonly name: string; readonly tasks: number; readonly note: number }
-  | { readonly _tag: "Pause" | "Resume" | "Stop" | "Delete" | "Ask" | "Retry" | "Park" | "Unpark"; readonly name: string }
+  | {
+    readonly _tag: "Pause" | "Resume" | "Stop" | "Delete" | "Ask" | "Retry" | "Park" | "Unpark"
+    readonly name: string
+  }
   | { readonly _tag: "Restart"; readonly name: string; readonly onlyFailed: boolean }
   | { readonly _tag: "Emit"; readonly name: string; readonly task: number; readonly count: number }
   /** The next calls of a hook fail, die or hang. */

@@ -75,12 +75,15 @@ const run = Effect.fnUntraced(function*(
     const { fiber, life, session } = worker
     worker = undefined
     fiber.interruptUnsafe()
-    return Effect.andThen(TestClock.adjust("30 seconds"), Effect.sync(() => {
-      if (fiber.pollUnsafe() === undefined) checker.broken("shutdown", "it did not end within its deadlines")
-      if (outside.live(life) > 0) checker.broken("shutdown", "connector code is left running")
-      life.dead = true
-      if (session !== undefined) checker.ended(session)
-    }))
+    return Effect.andThen(
+      TestClock.adjust("30 seconds"),
+      Effect.sync(() => {
+        if (fiber.pollUnsafe() === undefined) checker.broken("shutdown", "it did not end within its deadlines")
+        if (outside.live(life) > 0) checker.broken("shutdown", "connector code is left running")
+        life.dead = true
+        if (session !== undefined) checker.ended(session)
+      })
+    )
   })
 
   /** Calls the herder and compares what it answers with the log. */
@@ -120,7 +123,12 @@ const run = Effect.fnUntraced(function*(
     return ask(
       name,
       (herder) => herder.put(name, config),
-      (before) => ({ known: before.known || !before.exists, exists: true, target: before.exists ? before.target : "STARTED", config })
+      (before) => ({
+        known: before.known || !before.exists,
+        exists: true,
+        target: before.exists ? before.target : "STARTED",
+        config
+      })
     )
   }
 
@@ -168,7 +176,11 @@ const run = Effect.fnUntraced(function*(
       case "Update":
         return yield* put(operation.name, operation.tasks, operation.note)
       case "Delete":
-        return yield* ask(operation.name, (herder) => herder.delete(operation.name), () => ({ known: true, exists: false }))
+        return yield* ask(
+          operation.name,
+          (herder) => herder.delete(operation.name),
+          () => ({ known: true, exists: false })
+        )
       case "Pause":
       case "Resume":
       case "Stop": {
@@ -177,7 +189,13 @@ const run = Effect.fnUntraced(function*(
         return yield* ask(
           operation.name,
           (herder) => herder[verb](operation.name),
-          (before) => ({ ...before, known: true, exists: true, target, config: before.known ? before.config : undefined })
+          (before) => ({
+            ...before,
+            known: true,
+            exists: true,
+            target,
+            config: before.known ? before.config : undefined
+          })
         )
       }
       case "Retry":
@@ -188,7 +206,11 @@ const run = Effect.fnUntraced(function*(
         return yield* ask(operation.name, (herder) => herder.unpark(operation.name), (before) => before)
       case "Restart": {
         const { name, onlyFailed } = operation
-        return yield* ask(name, (herder) => herder.restart(name, { includeTasks: true, onlyFailed }), (before) => before)
+        return yield* ask(
+          name,
+          (herder) => herder.restart(name, { includeTasks: true, onlyFailed }),
+          (before) => before
+        )
       }
     }
   })
@@ -222,8 +244,12 @@ const run = Effect.fnUntraced(function*(
   for (const name of names) yield* ask(name, (herder) => herder.delete(name), () => ({ known: true, exists: false }))
   yield* TestClock.adjust("2 minutes")
   const { placements, taskSets } = checker.state()
-  if (!HashMap.isEmpty(placements) || !HashMap.isEmpty(taskSets)) checker.broken("I17", "records of deleted connectors are left")
-  if ((yield* stores.statuses).length > 0) checker.broken("I17", `statuses of deleted connectors are left: ${JSON.stringify(yield* stores.statuses)}`)
+  if (!HashMap.isEmpty(placements) || !HashMap.isEmpty(taskSets)) {
+    checker.broken("I17", "records of deleted connectors are left")
+  }
+  if ((yield* stores.statuses).length > 0) {
+    checker.broken("I17", `statuses of deleted connectors are left: ${JSON.stringify(yield* stores.statuses)}`)
+  }
   yield* shutdown
 })
 

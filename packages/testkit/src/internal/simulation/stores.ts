@@ -32,15 +32,16 @@ export interface SimulatedStores {
   readonly statuses: Effect.Effect<ReadonlyArray<unknown>>
 }
 
-const unavailable = (operation: string) =>
-  new StoreError({ kind: "Unavailable", operation, detail: "simulated" })
+const unavailable = (operation: string) => new StoreError({ kind: "Unavailable", operation, detail: "simulated" })
 
 /** Builds the stores. */
 export const make = Effect.fnUntraced(function*(
   seed: number,
   checker: Checker
 ): Effect.fn.Return<SimulatedStores, never, Scope.Scope> {
-  const memory = yield* Layer.build(Layer.mergeAll(StatusStore.layerMemory, OffsetStore.layerMemory, TopicLog.layerMemory))
+  const memory = yield* Layer.build(
+    Layer.mergeAll(StatusStore.layerMemory, OffsetStore.layerMemory, TopicLog.layerMemory)
+  )
   const statusStore = Context.get(memory, StatusStore)
   const offsetStore = Context.get(memory, OffsetStore)
   const topicLog = Context.get(memory, TopicLog)
@@ -66,13 +67,17 @@ export const make = Effect.fnUntraced(function*(
   const engine = (life: Life): ConfigStore.Encoded => ({
     claim: call(life, "claim", Effect.sync(() => ++claims)),
     append: (claim, writes) =>
-      call(life, "append", Effect.suspend(() => {
-        if (claim !== claims) return Effect.fail(new StoreError({ kind: "Fenced", operation: "append" }))
-        const added = writes.map(({ key, value }) => ({ key, value, position: ++position }))
-        records = [...records, ...added]
-        checker.committed(claim, claims, added)
-        return Effect.succeed(added.map((one) => one.position))
-      })),
+      call(
+        life,
+        "append",
+        Effect.suspend(() => {
+          if (claim !== claims) return Effect.fail(new StoreError({ kind: "Fenced", operation: "append" }))
+          const added = writes.map(({ key, value }) => ({ key, value, position: ++position }))
+          records = [...records, ...added]
+          checker.committed(claim, claims, added)
+          return Effect.succeed(added.map((one) => one.position))
+        })
+      ),
     read: (after) => call(life, "read", Effect.sync(() => records.filter((one) => one.position > after))),
     exclusive: Effect.asVoid(Effect.acquireRelease(
       Effect.suspend(() => {
@@ -114,22 +119,27 @@ export const make = Effect.fnUntraced(function*(
         Effect.tap(() => Effect.sync(() => checker.opened("topics", item, run))),
         Effect.map((writer) => ({
           append: (appends, prepared) =>
-            call(life, "append records", Effect.suspend(() => {
-              const note = Effect.sync(() => {
-                checker.wrote("topics", item, run)
-                for (const { records: added } of appends) for (const one of added) noteRecord(checker, one)
+            call(
+              life,
+              "append records",
+              Effect.suspend(() => {
+                const note = Effect.sync(() => {
+                  checker.wrote("topics", item, run)
+                  for (const { records: added } of appends) for (const one of added) noteRecord(checker, one)
+                })
+                // the records are in the log before the offsets that stand for them are stored
+                const commit = prepared === undefined ? note : Effect.andThen(note, prepared.commit)
+                return writer.append(appends, { item, run, engine: undefined, entries: [], commit })
               })
-              // the records are in the log before the offsets that stand for them are stored
-              const commit = prepared === undefined ? note : Effect.andThen(note, prepared.commit)
-              return writer.append(appends, { item, run, engine: undefined, entries: [], commit })
-            }))
+            )
         }))
       ),
     subscribe: (options) =>
       Effect.suspend(() => life.dead ? Effect.never : topicLog.subscribe(options)).pipe(
         Effect.tap(() => Effect.sync(() => checker.opened("positions", options.item, options.run))),
         Effect.map((subscription) => ({
-          read: (max) => Effect.flatMap(subscription.read(max), (batches) => life.dead ? Effect.never : Effect.succeed(batches)),
+          read: (max) =>
+            Effect.flatMap(subscription.read(max), (batches) => life.dead ? Effect.never : Effect.succeed(batches)),
           commit: (positions) => {
             const accepted = Effect.sync(() => {
               checker.wrote("positions", options.item, options.run)
