@@ -271,6 +271,19 @@ describe("a commit with an unknown outcome (I1)", () => {
       assert.deepStrictEqual(yield* names, ["a"])
     }))
 
+  it.effect("that never ends is given up, and looked up, so that later commands go on", () =>
+    Effect.gen(function*() {
+      const { execute, names, script } = yield* makeLeader()
+      script.next = [(store) => Effect.andThen(store, Effect.never)]
+      const fiber = yield* Effect.forkChild(execute(create("orders")), { startImmediately: true })
+      yield* TestClock.adjust("29 seconds")
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.isTrue((yield* Fiber.join(fiber)).created)
+      yield* execute(create("users"))
+      assert.deepStrictEqual(yield* names, ["orders", "users"])
+    }))
+
   it.effect("is told to be unknown when the log cannot be claimed and read again", () =>
     Effect.gen(function*() {
       const { execute, names, script } = yield* makeLeader()

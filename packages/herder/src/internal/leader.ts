@@ -46,6 +46,16 @@ const rememberMillis = 10 * 60_000
 /** Records in one commit, at most, beyond the first command. */
 const maxBatch = 4096
 
+/** How long the store may take to answer: one that never does must not hold up every later command. */
+const storeDeadline = "30 seconds"
+
+const answered = <A>(operation: string, effect: Effect.Effect<A, StoreError>): Effect.Effect<A, StoreError> =>
+  Effect.timeoutOrElse(effect, {
+    duration: storeDeadline,
+    orElse: () =>
+      Effect.fail(new StoreError({ kind: "Unavailable", operation, detail: `no answer within ${storeDeadline}` }))
+  })
+
 /** Makes the leader of this worker. */
 export const make = Effect.fnUntraced(function*(
   store: ConfigStore["Service"],
@@ -70,7 +80,7 @@ export const make = Effect.fnUntraced(function*(
 
   const claim = Effect.gen(function*() {
     claimed = undefined
-    const next = yield* store.claim(membership.self.session, shouldLead)
+    const next = yield* answered("claim", store.claim(membership.self.session, shouldLead))
     const writes = LeaderDecision.recover(yield* store.state, { sessions: yield* sessions }, yield* Identity.draw)
     if (writes.length > 0) yield* next.commit(writes.map((write) => ({ write })))
     claimed = next
@@ -128,7 +138,7 @@ export const make = Effect.fnUntraced(function*(
       ? Effect.succeed(state.position)
       : middleware(
         { _tag: "CommitRecords", connector: "", records: writes.length },
-        Effect.asVoid(current.commit(writes))
+        Effect.asVoid(answered("commit", current.commit(writes)))
       ).pipe(
         Effect.andThen(Effect.map(store.state, (after) => after.position)),
         // what a middleware dies of is its own: the log tells what became of the commit
@@ -158,7 +168,7 @@ export const make = Effect.fnUntraced(function*(
     if ("kind" in error && error.kind === "Fenced") {
       return yield* new LeaderError({ kind: "NotLeader", message: error.message })
     }
-    const again = yield* Effect.result(store.claim(membership.self.session, shouldLead))
+    const again = yield* Effect.result(answered("claim", store.claim(membership.self.session, shouldLead)))
     if (again._tag === "Failure") return yield* new LeaderError({ kind: "Unknown", message: error.message })
     claimed = again.success
     const { keys, state } = yield* store.changedSince(before)
