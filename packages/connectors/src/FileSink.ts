@@ -42,7 +42,8 @@ export const FileSink = SinkConnector.make("FileSink", {
     const handle = yield* opened(file)
     // a file that was created just now is lost in a power cut, unless its folder is on the disk too
     if (flushMode === "fsync") yield* Effect.ignore(syncFolder(path.dirname(file)))
-    let torn = false
+    // a write that a crash has cut leaves half a line: what follows begins on a new one
+    let torn = yield* endsInLine(file, handle)
     const append = Effect.fnUntraced(function*(text: string) {
       const bytes = Buffer.from(torn ? `\n${text}` : text)
       for (let written = 0; written < bytes.length;) {
@@ -84,6 +85,21 @@ const opened = (file: string): Effect.Effect<fs.FileHandle, ConnectorError, Scop
     }),
     close
   )
+
+/** Whether the file ends in a line without its end. */
+const endsInLine = (file: string, handle: fs.FileHandle): Effect.Effect<boolean, ConnectorError> =>
+  Effect.tryPromise({
+    try: async () => {
+      const stat = await handle.stat()
+      if (!stat.isFile() || stat.size === 0) return false
+      await using reader = await fs.open(file, "r")
+      const { buffer } = await reader.read(Buffer.alloc(1), 0, 1, stat.size - 1)
+      return buffer[0] !== newline
+    },
+    catch: fileError("read the end of", file)
+  })
+
+const newline = 0x0a
 
 /** Not every system lets a folder be opened. */
 const syncFolder = (folder: string): Effect.Effect<void, Cause.UnknownError> =>

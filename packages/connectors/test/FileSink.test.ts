@@ -42,6 +42,15 @@ describe("FileSink", () => {
       assert.strictEqual(yield* read(file), "old\n1\n2\n3\n")
     }))
 
+  it.effect("begins on a new line when a crash has left half of one", () =>
+    Effect.gen(function*() {
+      const file = yield* freshFile
+      yield* Effect.promise(() => fs.writeFile(file, `{"id":1}\n{"id":2,"na`))
+      const task = yield* sinkTask(FileSink, { file })
+      yield* task.put([sinkRecord({ id: 2 }), sinkRecord({ id: 3 })])
+      assert.strictEqual(yield* read(file), `{"id":1}\n{"id":2,"na\n{"id":2}\n{"id":3}\n`)
+    }))
+
   it.effect("reports a value that has no JSON, and writes the others", () =>
     Effect.gen(function*() {
       const file = yield* freshFile

@@ -30,6 +30,8 @@ export class ConfigStore extends Context.Service<ConfigStore, {
   readonly claim: (session: string, confirm: Effect.Effect<boolean>) => Effect.Effect<ConfigStore.Claim, StoreError>
   /** Holds the store for this process alone; a second holder gets `Unavailable` at once, with a detail that says so. */
   readonly exclusive: Effect.Effect<void, StoreError, Scope.Scope>
+  /** The cluster that it belongs to when that is given from outside; left out: the first leader draws it. */
+  readonly clusterId?: string | undefined
   /** The largest record in bytes of its JSON text. */
   readonly maxRecordBytes: number
 }>()("@kelpie/core/ConfigStore") {
@@ -82,6 +84,8 @@ export declare namespace ConfigStore {
     readonly read: (after: number) => Effect.Effect<ReadonlyArray<ConfigRecord.Encoded>, StoreError>
     /** Tells that somebody else may have appended; saves polling. */
     readonly changed?: Stream.Stream<void> | undefined
+    /** The cluster that it belongs to when that is given from outside. */
+    readonly clusterId?: string | undefined
     /** Left out: nothing to hold. */
     readonly exclusive?: Effect.Effect<void, StoreError, Scope.Scope> | undefined
     /** Left out: 1 MiB. */

@@ -28,6 +28,7 @@ const engine = (control: ControlEngine["Service"]): ConfigStore.Encoded => {
     return yield* Effect.orElseSucceed(control.call("look", null, { operation: "look" }), () => false)
   })
   return {
+    clusterId: control.opened.clusterId ?? undefined,
     claim: control.call("claim", null, { operation: "claim" }),
     append: Effect.fnUntraced(function*(claim, entries) {
       const nowMillis = yield* Clock.currentTimeMillis

@@ -195,6 +195,7 @@ export const make = Effect.fnUntraced(
       changedSince: (position) => Effect.sync(() => log.changedSince(position)),
       changes: log.changes,
       exclusive: engine.exclusive ?? Effect.void,
+      clusterId: engine.clusterId,
       maxRecordBytes,
       claim: (session, confirm) =>
         lock.withPermits(1)(Effect.gen(function*() {

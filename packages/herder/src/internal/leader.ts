@@ -81,7 +81,8 @@ export const make = Effect.fnUntraced(function*(
   const claim = Effect.gen(function*() {
     claimed = undefined
     const next = yield* answered("claim", store.claim(membership.self.session, shouldLead))
-    const writes = LeaderDecision.recover(yield* store.state, { sessions: yield* sessions }, yield* Identity.draw)
+    const clusterId = store.clusterId ?? (yield* Identity.draw)
+    const writes = LeaderDecision.recover(yield* store.state, { sessions: yield* sessions }, clusterId)
     if (writes.length > 0) yield* next.commit(writes.map((write) => ({ write })))
     claimed = next
     return next
