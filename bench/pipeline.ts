@@ -1,11 +1,16 @@
 /** source -> topic log -> sink: 1,000,000 records of 100 bytes, in memory and in SQLite, against hand-written loops. */
 import { Plugins, Stores } from "@kelpie/core"
 import { Herder } from "@kelpie/herder"
+import { Sqlite } from "@kelpie/sqlite"
 import { Deferred, Effect, Layer } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import * as MemoryFloor from "./src/MemoryFloor.ts"
 import { Counter, sink, Source, topic } from "./src/Records.ts"
 import { compared, Report } from "./src/Report.ts"
 import * as Rounds from "./src/Rounds.ts"
+import * as SqliteFloor from "./src/SqliteFloor.ts"
 
 const count = 1_000_000
 const converters = { "key.converter": "ByteArrayConverter", "value.converter": "ByteArrayConverter" }
@@ -29,10 +34,10 @@ const kelpie = (stores: Layer.Layer<Stores.Stores>): Promise<number> => {
   return Effect.runPromise(Effect.provide(program, herder))
 }
 
-const floor = (): number => {
+const floor = (run: (count: number, counter: Counter) => void) => (): number => {
   const counter = new Counter(count)
   const from = performance.now()
-  MemoryFloor.run(count, counter)
+  run(count, counter)
   const millis = performance.now() - from
   counter.check()
   return millis
@@ -50,8 +55,29 @@ report.add(...compared(
     rounds: 7,
     warmUp: 2,
     kelpie: () => Rounds.sample(count, () => kelpie(Stores.layerMemory)),
-    floor: () => Rounds.sample(count, floor)
+    floor: () => Rounds.sample(count, floor(MemoryFloor.run))
   }),
   { perSecond: 1_000_000, ratio: 0.8 }
+))
+
+/** Kelpie on a data directory of its own. */
+const durable = async (): Promise<number> => {
+  const directory = mkdtempSync(join(tmpdir(), "bench-"))
+  try {
+    return await kelpie(Layer.orDie(Sqlite.layer({ directory })))
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+report.add(...compared(
+  "sqlite",
+  "records/s",
+  await Rounds.compare({
+    rounds: 5,
+    warmUp: 1,
+    kelpie: () => Rounds.sample(count, durable),
+    floor: () => Rounds.sample(count, floor(SqliteFloor.run))
+  }),
+  { ratio: 0.8 }
 ))
 report.finish()

@@ -103,7 +103,6 @@ const program = Effect.gen(function*() {
   const cpu = process.cpuUsage()
   const thread = process.threadCpuUsage()
   const before = attempts
-  const from = performance.now()
   let wall = 0
   let attempt = 2
   for (const delay of delays()) {
