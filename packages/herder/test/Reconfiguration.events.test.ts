@@ -157,7 +157,7 @@ describe("events", () => {
     return Effect.gen(function*() {
       const scene = yield* Scene.make({
         settings: StatusListener.layer([
-          () => Effect.fail(new Error("no")),
+          () => Effect.fail("no"),
           () => Effect.die(new Error("a bug")),
           (event) => {
             refused.push(event)
