@@ -5,7 +5,7 @@
  * `pnpm mutations [--check] [--only <text>] [--write]`
  *
  * - `--check` only looks whether every mutation can still be put into its file.
- * - `--only` takes those with the text in their name or file.
+ * - `--only` takes those with the text in their name or file; may be given several times.
  * - `--write` writes the results to `docs/mutations.md`.
  */
 import * as fs from "node:fs"
@@ -62,7 +62,11 @@ const baseline = async (copy: string, chosen: ReadonlyArray<Mutation>): Promise<
     const verdict = await ask(copy, suite)
     if (verdict._tag === "Passed") continue
     passes = false
-    console.error(`${suite} does not pass before anything is broken: ${verdict._tag === "Noticed" ? verdict.by : ""} ${verdict.message}`)
+    console.error(
+      `${suite} does not pass before anything is broken: ${
+        verdict._tag === "Noticed" ? verdict.by : ""
+      } ${verdict.message}`
+    )
   }
   if (passes) console.log(`${suites.size} suites pass before anything is broken`)
   return passes
@@ -86,7 +90,7 @@ const main = async (): Promise<number> => {
   const { values } = parseArgs({
     options: {
       check: { type: "boolean", default: false },
-      only: { type: "string", default: "" },
+      only: { type: "string", multiple: true, default: [""] },
       write: { type: "boolean", default: false }
     }
   })
@@ -97,7 +101,9 @@ const main = async (): Promise<number> => {
     console.log(`${mutations.length} mutations, each can be put into its file`)
     return 0
   }
-  const chosen = mutations.filter(({ file, name }) => name.includes(values.only) || file.includes(values.only))
+  const chosen = mutations.filter(({ file, name }) =>
+    values.only.some((text) => name.includes(text) || file.includes(text))
+  )
   const results = await runAll(chosen)
   if (results === undefined) return 1
   const missed = results.filter(({ by }) => by === undefined)

@@ -34,7 +34,9 @@ const checkLinks = (modules: string, root: string): void => {
   const scope = path.join(modules, "@kelpie")
   for (const name of fs.existsSync(scope) ? fs.readdirSync(scope) : []) {
     const real = fs.realpathSync(path.join(scope, name))
-    if (!real.startsWith(root + path.sep)) throw new Error(`${path.join(scope, name)} leads out of the copy, to ${real}`)
+    if (!real.startsWith(root + path.sep)) {
+      throw new Error(`${path.join(scope, name)} leads out of the copy, to ${real}`)
+    }
   }
 }
 
@@ -42,10 +44,15 @@ const checkLinks = (modules: string, root: string): void => {
 export const copyWorkspace = (from: string): string => {
   const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), "kelpie-mutations-")))
   copySources(from, root)
-  const folders = ["", ...["packages", "examples"].flatMap((group) =>
-    fs.readdirSync(path.join(from, group)).map((name) => path.join(group, name))
-  )]
-  const modules = folders.map((folder) => path.join(folder, "node_modules")).filter((at) => fs.existsSync(path.join(from, at)))
+  const folders = [
+    "",
+    ...["packages", "examples"].flatMap((group) =>
+      fs.readdirSync(path.join(from, group)).map((name) => path.join(group, name))
+    )
+  ]
+  const modules = folders.map((folder) => path.join(folder, "node_modules")).filter((at) =>
+    fs.existsSync(path.join(from, at))
+  )
   for (const at of modules) copyLinks(path.join(from, at), path.join(root, at))
   for (const at of modules) checkLinks(path.join(root, at), root)
   return root

@@ -26,7 +26,9 @@ const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("<
 
 const row = ({ by, mutation: { breaks, file, name }, suite }: Result): string => {
   const where = suite === undefined || suite === "simulate" ? "" : ` (\`${path.basename(suite)}\`)`
-  return `| ${cell(name)} | ${cell(breaks)} | \`${file.replace(/^packages\//, "")}\` | ${cell(by ?? "**nobody**")}${where} |`
+  return `| ${cell(name)} | ${cell(breaks)} | \`${file.replace(/^packages\//, "")}\` | ${
+    cell(by ?? "**nobody**")
+  }${where} |`
 }
 
 /** The page of a run. */

@@ -84,7 +84,6 @@ const test = async (root: string, file: string): Promise<Verdict> => {
     "node_modules/vitest/vitest.mjs",
     "run",
     "--project=unit",
-    "--bail=1",
     "--reporter=json",
     `--outputFile=${report}`,
     file
@@ -103,4 +102,5 @@ const test = async (root: string, file: string): Promise<Verdict> => {
 }
 
 /** Runs a suite on what stands in a copy. */
-export const ask = (root: string, suite: Suite): Promise<Verdict> => suite === "simulate" ? simulate(root) : test(root, suite)
+export const ask = (root: string, suite: Suite): Promise<Verdict> =>
+  suite === "simulate" ? simulate(root) : test(root, suite)

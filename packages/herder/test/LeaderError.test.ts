@@ -26,14 +26,18 @@ const source = SourceConnector.make("Tables", {
   taskConfig: Schema.Struct({ n: Schema.Int }),
   start: () =>
     Effect.succeed({
-      taskConfigs: (): Effect.Effect<ReadonlyArray<{ readonly n: number }>, ConnectorError> => Effect.succeed([{ n: 1 }])
+      taskConfigs: (): Effect.Effect<ReadonlyArray<{ readonly n: number }>, ConnectorError> =>
+        Effect.succeed([{ n: 1 }])
     }),
   task: () => Stream.never
 })
 
 /** A worker whose leader is another one: what it sends is answered as scripted, or executed by a real leader. */
 const makeWorker = Effect.gen(function*() {
-  const script: { failure: LeaderCommand.LeaderError | undefined; sent: Array<string> } = { failure: undefined, sent: [] }
+  const script: { failure: LeaderCommand.LeaderError | undefined; sent: Array<string> } = {
+    failure: undefined,
+    sent: []
+  }
   const store = yield* ConfigStore
   const worker = { workerId: "worker:8083", session: "worker" }
   const other = { workerId: "leader:8083", session: "leader" }

@@ -11,14 +11,16 @@ type Attempt = NonNullable<ReturnType<PlanModel["attempt"]>>
 const targets: ReadonlyArray<ConfigRecord.TargetState> = ["STARTED", "STARTED", "PAUSED", "STOPPED"]
 const sets = [["x"], ["x", "y"], ["x", "Y"], ["X", "Y", "z"], [], ["x", "y", "z"]]
 const item = (name: string, n: number) => n % 2 === 0 ? Item.connector(name) : Item.task(name, n % 3)
-const withRun = (phase: Live["phase"], then: (model: PlanModel, run: Live, n: number) => void): Action => (model, n) => {
-  const run = model.run(phase, n)
-  if (run !== undefined) then(model, run, n)
-}
-const withAttempt = (orphan: boolean, then: (model: PlanModel, attempt: Attempt, n: number) => void): Action => (model, n) => {
-  const attempt = model.attempt(orphan, n)
-  if (attempt !== undefined) then(model, attempt, n)
-}
+const withRun =
+  (phase: Live["phase"], then: (model: PlanModel, run: Live, n: number) => void): Action => (model, n) => {
+    const run = model.run(phase, n)
+    if (run !== undefined) then(model, run, n)
+  }
+const withAttempt =
+  (orphan: boolean, then: (model: PlanModel, attempt: Attempt, n: number) => void): Action => (model, n) => {
+    const attempt = model.attempt(orphan, n)
+    if (attempt !== undefined) then(model, attempt, n)
+  }
 /** Somebody else writes to the log; the worker may see it at once. */
 const writing = (command: (name: string, n: number) => LeaderCommand.LeaderCommand): Action => (model, n, name) => {
   model.write(model.log.offer(command(name, n)))
@@ -58,8 +60,14 @@ const actions: ReadonlyArray<readonly [times: number, Action]> = [
   [1, withAttempt(false, (model, attempt) => model.interrupted(attempt))],
   // how it goes well
   [2, withRun("running", (model, run) => run.item.task === undefined ? model.asks(run) : undefined)],
-  [2, withAttempt(false, (model, attempt, n) =>
-    attempt.interrupted && n < 15 ? model.interrupted(attempt) : model.succeeded(attempt, sets[n % 6] ?? []))],
+  [
+    2,
+    withAttempt(
+      false,
+      (model, attempt, n) =>
+        attempt.interrupted && n < 15 ? model.interrupted(attempt) : model.succeeded(attempt, sets[n % 6] ?? [])
+    )
+  ],
   [2, withRun("stopping", (model, run) => model.stopped(run))],
   [4, withRun("starting", (model, run) => model.started(run))]
 ]

@@ -35,7 +35,13 @@ const classes: ReadonlyArray<Status.FailureClass> = [
   "defect",
   "timed-out"
 ]
-const runClasses: ReadonlyArray<RunMachine.Failure["class"]> = ["transient", "permanent", "defect", "fenced", "transient"]
+const runClasses: ReadonlyArray<RunMachine.Failure["class"]> = [
+  "transient",
+  "permanent",
+  "defect",
+  "fenced",
+  "transient"
+]
 
 /** Every step of the tables while a plan is made; it is made without a pause, so the steps are its own. */
 let steps: Array<Edge & { readonly moved: boolean }> = []
@@ -161,7 +167,9 @@ export class PlanModel {
   }
 
   retrying({ item, run }: LiveRun, n: number): void {
-    const retrying = n % 2 === 0 ? undefined : { message: "no", attempt: n, since: this.now, nextAttemptAt: this.now + 1 }
+    const retrying = n % 2 === 0
+      ? undefined
+      : { message: "no", attempt: n, since: this.now, nextAttemptAt: this.now + 1 }
     this.tell({ _tag: "RunRetrying", item, run, retrying })
   }
 
@@ -233,7 +241,11 @@ export class PlanModel {
     const items = this.#confirms
     if (items.length === 0) return
     this.#confirms = []
-    const plain = items.map(({ connector, position, task }) => ({ connector, position, ...(task === undefined ? {} : { task }) }))
+    const plain = items.map(({ connector, position, task }) => ({
+      connector,
+      position,
+      ...(task === undefined ? {} : { task })
+    }))
     this.write(this.log.send({ _tag: "ConfirmRelease", items: plain }))
     this.tell({ _tag: "Confirmed", items, ok: answered })
   }
@@ -397,7 +409,8 @@ export class PlanModel {
     const waiting = this.#items().some(([, { run }]) => run._tag === "Queued")
     assert.isTrue(!waiting || slots.start === limits.start, "nobody waits for a free start slot")
     for (const connector of HashMap.values(connectors)) {
-      const blocked = connector.live !== undefined && (!connector.live.orphan || connector.live.laneKey === connector.laneKey)
+      const blocked = connector.live !== undefined &&
+        (!connector.live.orphan || connector.live.laneKey === connector.laneKey)
       if (connector.lane._tag !== "Queued" || blocked) continue
       const full = connector.slow
         ? slots.generateSlow === limits.generateSlow || abandoned >= limits.orphans
@@ -424,7 +437,8 @@ export class PlanModel {
       }
     }
     for (const [item, { run }] of this.#items()) {
-      const wanted = ClusterState.connector(this.world.state, item.connector)?.target === "STARTED" && this.#owned(item) !== undefined
+      const wanted = ClusterState.connector(this.world.state, item.connector)?.target === "STARTED" &&
+        this.#owned(item) !== undefined
       if (!wanted) assert.include(["Idle", "Stopping"], run._tag, `${Item.format(item)} is not wanted`)
     }
   }
@@ -474,7 +488,11 @@ export class PlanModel {
     const nobody = Item.task("nobody", n)
     const run = { token: n, start: 1_000_000 }
     messages.push(
-      { _tag: "StateChanged", state: this.world.state, keys: ["connector/orders", "tasks/users", "placement/0/orders", "x/y"] },
+      {
+        _tag: "StateChanged",
+        state: this.world.state,
+        keys: ["connector/orders", "tasks/users", "placement/0/orders", "x/y"]
+      },
       { _tag: "RunStarted", item: nobody, run, version: "1" },
       { _tag: "RunStopped", item: Item.connector("orders"), run },
       { _tag: "RunFailed", item: Item.connector("users"), run, failure: { class: "transient", trace: "" } },
@@ -522,7 +540,8 @@ export class PlanModel {
 
   runState(item: Item.Item): RunMachine.RunState["_tag"] {
     const connector = World.connector(this.world, item.connector)
-    return ((item.task === undefined ? connector.connector : connector.tasks.get(item.task)) ?? World.emptyItem()).run._tag
+    return ((item.task === undefined ? connector.connector : connector.tasks.get(item.task)) ?? World.emptyItem()).run
+      ._tag
   }
 
   // --- the end ---------------------------------------------------------------------------------------------------
@@ -547,13 +566,13 @@ export class PlanModel {
   /** Ends well whatever is under way; false when nothing is. */
   #settleAll(): boolean {
     let some = this.#unseen.size > 0 || this.#confirms.length > 0
-    for (const run of [...this.#runs.values()]) {
+    for (const run of this.#runs.values()) {
       if (run.phase === "running") continue
       some = true
       if (run.phase === "starting") this.started(run)
       else this.stopped(run)
     }
-    for (const attempt of [...this.#attempts.values()]) {
+    for (const attempt of this.#attempts.values()) {
       some = true
       if (attempt.orphan) this.returned(attempt)
       else if (attempt.interrupted) this.interrupted(attempt)
@@ -580,7 +599,9 @@ export class PlanModel {
         assert.strictEqual(this.runState(item), target === "STARTED" ? "Running" : "Idle", Item.format(item))
       }
     }
-    for (const [name] of this.world.connectors) assert.isTrue(HashMap.has(state.connectors, name), `${name} is forgotten`)
+    for (const [name] of this.world.connectors) {
+      assert.isTrue(HashMap.has(state.connectors, name), `${name} is forgotten`)
+    }
     for (const { item } of this.#runs.values()) assert.isDefined(this.#owned(item), Item.format(item))
   }
 }
@@ -588,7 +609,9 @@ export class PlanModel {
 const pick = <A>(all: ReadonlyArray<A>, n: number): A | undefined => all[n % Math.max(1, all.length)]
 
 /** A world without what only makes it fast. */
-const content = ({ attempts, connectors, leader, orphans, queues, runs, slots, starts, state, statuses }: World.World) => ({
+const content = (
+  { attempts, connectors, leader, orphans, queues, runs, slots, starts, state, statuses }: World.World
+) => ({
   attempts,
   connectors: Object.fromEntries(connectors),
   leader,

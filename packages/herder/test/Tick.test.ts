@@ -88,9 +88,7 @@ describe("the loop", () => {
   it.effect("goes on a second after a defect, looks at everything again, and says that it failed", () =>
     Effect.gen(function*() {
       let acted = 0
-      const tick = yield* make(() =>
-        Effect.suspend(() => ++acted === 1 ? Effect.die(new Error("a bug")) : Effect.void)
-      )
+      const tick = yield* make(() => Effect.suspend(() => ++acted === 1 ? Effect.die(new Error("a bug")) : Effect.void))
       yield* Effect.forkScoped(Effect.provide(tick.loop, Logger.layer([])))
       tick.post(message)
       yield* Running.settled(Effect.sync(tick.failing), (failing) => failing)

@@ -91,7 +91,10 @@ describe("a status", () => {
     const { health, state, trace, version, workerId } = shown(world(placed, old))
     assert.deepStrictEqual([state, trace, version, workerId], ["UNASSIGNED", undefined, null, "me:8083"])
     assert.strictEqual(health, "recovering")
-    assert.strictEqual(words(world(placed, status(orders, 3), status(Item.task("orders", 0), 3))), "RUNNING UNASSIGNED UNASSIGNED")
+    assert.strictEqual(
+      words(world(placed, status(orders, 3), status(Item.task("orders", 0), 3))),
+      "RUNNING UNASSIGNED UNASSIGNED"
+    )
   })
 
   it("is not shown any more once its owner is asked to let go (I8)", () => {
@@ -109,7 +112,10 @@ describe("a status", () => {
 
   it("that comes late does not replace the one of a newer owner (I8)", () => {
     const moved = [...placed, ConfigRecord.placement(orders, owned)]
-    assert.strictEqual(words(world(moved, ...all, status(orders, 6), status(orders, 3, "FAILED"))), "RUNNING RUNNING RUNNING")
+    assert.strictEqual(
+      words(world(moved, ...all, status(orders, 6), status(orders, 3, "FAILED"))),
+      "RUNNING RUNNING RUNNING"
+    )
   })
 })
 

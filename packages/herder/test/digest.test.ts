@@ -44,11 +44,19 @@ describe("digest", () => {
   it("moves with a value and with its key, and with nothing else", () => {
     assert.strictEqual(digest("c/i", { password: "s3cret", url: "db" }), digest("c/i", config))
     assert.notStrictEqual(digest("c/i", { ...config, password: "other" }), digest("c/i", config))
-    assert.notStrictEqual(digest("c/j", config), digest("c/i", config), "another incarnation does not show that two are equal")
+    assert.notStrictEqual(
+      digest("c/j", config),
+      digest("c/i", config),
+      "another incarnation does not show that two are equal"
+    )
   })
 
-  it.prop("tells texts apart that only look alike when joined", [Arbitrary.array(Arbitrary.schema(Schema.String))], ([texts]) => {
-    const split = texts.flatMap((text) => [text.slice(0, 1), text.slice(1)])
-    assert.notStrictEqual(digest("k", { texts: [...texts, ""] }), digest("k", { texts: split.concat("", "") }))
-  })
+  it.prop(
+    "tells texts apart that only look alike when joined",
+    [Arbitrary.array(Arbitrary.schema(Schema.String))],
+    ([texts]) => {
+      const split = texts.flatMap((text) => [text.slice(0, 1), text.slice(1)])
+      assert.notStrictEqual(digest("k", { texts: [...texts, ""] }), digest("k", { texts: split.concat("", "") }))
+    }
+  )
 })

@@ -1,6 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigKey, ConverterDefaults, FlowPolicy, type Middleware, OffsetStore, Plugins, SinkConnector, StoreError, TopicLog, TransientError } from "@kelpie/core"
-import { Effect, Layer, Logger, References, Ref } from "effect"
+import {
+  ConfigKey,
+  ConverterDefaults,
+  FlowPolicy,
+  type Middleware,
+  OffsetStore,
+  Plugins,
+  SinkConnector,
+  StoreError,
+  TopicLog,
+  TransientError
+} from "@kelpie/core"
+import { Effect, Layer, Logger, Ref, References } from "effect"
 import { TestClock } from "effect/testing"
 import { deadLetterReport, logReport, type Placed } from "../src/internal/errorReport.ts"
 import { resolve } from "../src/internal/resolved.ts"
@@ -55,9 +66,21 @@ const record: Placed = {
     timestampMillis: 7
   }
 }
-const failed = (error: unknown): FailedRecord<Placed> => ({ record, stage: "VALUE_CONVERTER", plugin: "JsonConverter", error })
+const failed = (error: unknown): FailedRecord<Placed> => ({
+  record,
+  stage: "VALUE_CONVERTER",
+  plugin: "JsonConverter",
+  error
+})
 const letters = Effect.fnUntraced(function*(env: TaskEnv, topic: string) {
-  const subscription = yield* env.log.subscribe({ group: "letters", item: { connector: "letters", task: 0 }, run: { token: 1, start: 1 }, topics: { list: [topic] }, member: 0, members: 1 })
+  const subscription = yield* env.log.subscribe({
+    group: "letters",
+    item: { connector: "letters", task: 0 },
+    run: { token: 1, start: 1 },
+    topics: { list: [topic] },
+    member: 0,
+    members: 1
+  })
   return (yield* subscription.read(100)).flatMap((batch) => batch.records)
 })
 
@@ -77,7 +100,9 @@ describe("a dead letter", () => {
       const { headers, ...rest } = letter
       assert.deepStrictEqual([rest.key, rest.value, rest.timestampMillis], [record.record.key, record.record.value, 7])
       assert.deepStrictEqual(headers.slice(0, 2), [...record.record.headers])
-      const context = headers.slice(2).map(([name, value]) => [name, value === null ? null : decoder.decode(value)] as const)
+      const context = headers.slice(2).map(([name, value]) =>
+        [name, value === null ? null : decoder.decode(value)] as const
+      )
       assert.deepStrictEqual(context.slice(0, 9), [
         ["__connect.errors.topic", "t"],
         ["__connect.errors.partition", "5"],
@@ -136,7 +161,9 @@ describe("a dead letter", () => {
     Effect.gen(function*() {
       const env = yield* makeEnv({ "errors.deadletterqueue.topic.name": "dead" })
       const fenced = new StoreError({ kind: "Fenced", operation: "append" })
-      const error = yield* Effect.flip(deadLetterReport(env, { append: () => Effect.fail(fenced) })(failed(new Error("no"))))
+      const error = yield* Effect.flip(
+        deadLetterReport(env, { append: () => Effect.fail(fenced) })(failed(new Error("no")))
+      )
       assert.strictEqual(error, fenced)
     }).pipe(Effect.provide(ports)))
 })
@@ -153,7 +180,8 @@ describe("a line in the log", () => {
     yield* Effect.provide(report(failed(error)), Logger.layer([logger]))
     return yield* Ref.get(found)
   })
-  const expected = "Error encountered in task orders-2. Executing stage 'VALUE_CONVERTER' with class 'JsonConverter': [hidden]!"
+  const expected =
+    "Error encountered in task orders-2. Executing stage 'VALUE_CONVERTER' with class 'JsonConverter': [hidden]!"
 
   it.effect("is written when it is asked for, without secrets and without the record", () =>
     Effect.gen(function*() {
@@ -167,4 +195,3 @@ describe("a line in the log", () => {
       assert.deepStrictEqual(yield* lines(config, "s3cret!"), [[expected, { topic: "t", offset: 42 }]])
     }).pipe(Effect.provide(ports)))
 })
-

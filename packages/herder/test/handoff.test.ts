@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Effect, Fiber, Latch, Scheduler, Schema } from "effect"
+import { Arbitrary, Effect, Fiber, Latch, type Scheduler, Schema } from "effect"
 import * as Handoff from "../src/internal/handoff.ts"
 
 /** Lets every fiber go on until it waits. */
@@ -59,7 +59,7 @@ describe("a hand-over", () => {
         yield* settle
       }
       yield* Fiber.awaitAll(producers)
-      assert.deepStrictEqual(taken.sort(), [0, 1, 2, 3])
+      assert.deepStrictEqual(taken.sort((a, b) => a - b), [0, 1, 2, 3])
     }))
 
   it.effect("wakes who waits for something to take", () =>
@@ -115,40 +115,44 @@ describe("a hand-over", () => {
     }))
 
   const steps = Arbitrary.array(Arbitrary.schema(Schema.Literals(["yield", "producer", "consumer"])), { maxLength: 60 })
-  it.effect.prop("loses nothing and doubles nothing, whoever is interrupted", [steps], ([steps]) =>
-    Effect.gen(function*() {
-      const handoff = Handoff.make<number>(3)
-      let next = 0
-      const offered: Array<number> = []
-      const taken: Array<number> = []
-      const produce = Effect.forever(Effect.suspend(() => {
-        const value = next++
-        return Effect.andThen(handoff.offer(value), Effect.sync(() => offered.push(value)))
-      }))
-      const consume = Effect.forever(Effect.gen(function*() {
-        yield* handoff.ready
-        taken.push(...handoff.takeUnsafe(2))
-        yield* Effect.yieldNow
-        handoff.settled()
-      }))
-      let producer = yield* fork(produce)
-      let consumer = yield* fork(consume)
-      for (const step of steps) {
-        if (step === "yield") yield* Effect.yieldNow
-        else if (step === "producer") {
-          yield* Fiber.interrupt(producer)
-          producer = yield* fork(produce)
-        } else {
-          yield* Fiber.interrupt(consumer)
-          consumer = yield* fork(consume)
+  it.effect.prop(
+    "loses nothing and doubles nothing, whoever is interrupted",
+    [steps],
+    ([steps]) =>
+      Effect.gen(function*() {
+        const handoff = Handoff.make<number>(3)
+        let next = 0
+        const offered: Array<number> = []
+        const taken: Array<number> = []
+        const produce = Effect.forever(Effect.suspend(() => {
+          const value = next++
+          return Effect.andThen(handoff.offer(value), Effect.sync(() => offered.push(value)))
+        }))
+        const consume = Effect.forever(Effect.gen(function*() {
+          yield* handoff.ready
+          taken.push(...handoff.takeUnsafe(2))
+          yield* Effect.yieldNow
+          handoff.settled()
+        }))
+        let producer = yield* fork(produce)
+        let consumer = yield* fork(consume)
+        for (const step of steps) {
+          if (step === "yield") yield* Effect.yieldNow
+          else if (step === "producer") {
+            yield* Fiber.interrupt(producer)
+            producer = yield* fork(produce)
+          } else {
+            yield* Fiber.interrupt(consumer)
+            consumer = yield* fork(consume)
+          }
         }
-      }
-      yield* Fiber.interrupt(producer)
-      yield* Fiber.interrupt(consumer)
-      taken.push(...handoff.takeUnsafe(10))
-      // the last offer may have been taken without its producer having heard of it
-      assert.deepStrictEqual(taken.filter((value) => offered.includes(value)), offered)
-      assert.deepStrictEqual(taken, [...taken].sort((a, b) => a - b))
-      assert.strictEqual(new Set(taken).size, taken.length)
-    }))
+        yield* Fiber.interrupt(producer)
+        yield* Fiber.interrupt(consumer)
+        taken.push(...handoff.takeUnsafe(10))
+        // the last offer may have been taken without its producer having heard of it
+        assert.deepStrictEqual(taken.filter((value) => offered.includes(value)), offered)
+        assert.deepStrictEqual(taken, [...taken].sort((a, b) => a - b))
+        assert.strictEqual(new Set(taken).size, taken.length)
+      })
+  )
 })

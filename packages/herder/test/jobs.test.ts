@@ -18,9 +18,9 @@ const submit = Effect.fnUntraced(function*<A, E>(run: Effect.Effect<A, E>) {
     settled: (outcome, ended) =>
       Effect.sync(() => {
         const more = outcome._tag === "Success"
-          ? ` ${outcome.value}`
+          ? ` ${String(outcome.value)}`
           : outcome._tag === "Failure"
-          ? ` ${outcome.cause.reasons.map((reason) => reason._tag)}`
+          ? ` ${outcome.cause.reasons.map((reason) => reason._tag).join()}`
           : ""
         told.push(`${outcome._tag}${more}${ended ? "" : ", not ended"}`)
       }),
@@ -46,9 +46,12 @@ describe("a job settles in one outcome (I16)", () => {
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* submit(Effect.fail("no"))).told, ["Failure Fail"])
       assert.deepStrictEqual((yield* submit(Effect.die("no"))).told, ["Failure Die"])
-      const late = yield* submit(Effect.andThen(Effect.sleep(10), Effect.sync((): never => {
-        throw new Error("no")
-      })))
+      const late = yield* submit(Effect.andThen(
+        Effect.sleep(10),
+        Effect.sync((): never => {
+          throw new Error("no")
+        })
+      ))
       yield* TestClock.adjust(10)
       assert.deepStrictEqual(late.told, ["Failure Die"])
     }))

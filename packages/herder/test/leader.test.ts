@@ -58,7 +58,10 @@ const makeEngine = () => {
     script,
     /** Somebody else claims the log and writes. */
     elsewhere: (...writes: ReadonlyArray<ConfigRecord.EncodedWrite>) =>
-      Effect.andThen(Effect.sync(() => script.claims++), store([{ key: "leader", value: `{"session":"b"}` }, ...writes]))
+      Effect.andThen(
+        Effect.sync(() => script.claims++),
+        store([{ key: "leader", value: `{"session":"b"}` }, ...writes])
+      )
   }
 }
 
@@ -164,7 +167,9 @@ describe("group commit", () => {
       const outcomes = yield* Fiber.joinAll(others)
       assert.deepStrictEqual(appends.map((keys) => keys.length), [2, 400])
       const after = (yield* store.state).position
-      assert.isTrue(outcomes.every((outcome) => outcome.created === true && outcome.position === after && after > position))
+      assert.isTrue(
+        outcomes.every((outcome) => outcome.created === true && outcome.position === after && after > position)
+      )
     }))
 
   it.effect("keeps a commit bounded, and loses none of those behind it", () =>
@@ -177,7 +182,7 @@ describe("group commit", () => {
       assert.strictEqual(HashMap.size((yield* store.state).connectors), 5000)
       assert.isTrue(appends.every((keys) => keys.length <= 4098))
       assert.isAtMost(appends.length, 5)
-    }))
+    }), 60_000)
 
   it.effect("answers the others when somebody who waits for his answer is interrupted", () =>
     Effect.gen(function*() {
@@ -245,7 +250,11 @@ describe("a commit with an unknown outcome (I1)", () => {
       assert.strictEqual(script.claims, claims + 1)
       assert.deepStrictEqual(yield* execute(create("orders"), "one"), outcome, "its outcome is remembered")
       yield* execute(create("users"))
-      assert.deepStrictEqual(appends.map((keys) => keys[0]), ["connector/orders", "connector/users"], "nothing is sent twice")
+      assert.deepStrictEqual(
+        appends.map((keys) => keys[0]),
+        ["connector/orders", "connector/users"],
+        "nothing is sent twice"
+      )
     }))
 
   it.effect("that did not land is a failure without effect, for every command of its group", () =>

@@ -18,12 +18,13 @@ import * as Pipeline from "../src/internal/pipeline.ts"
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const bytes = (text: string | null) => text === null ? null : encoder.encode(text)
-const text = (bytes: Uint8Array | null | undefined) => bytes === null || bytes === undefined ? null : decoder.decode(bytes)
+const text = (bytes: Uint8Array | null | undefined) =>
+  bytes === null || bytes === undefined ? null : decoder.decode(bytes)
 
 const append = Transform.make("Append", {
   version: "1",
   config: { suffix: ConfigKey.String("suffix") },
-  apply: ({ suffix }) => (record) => ({ ...record, value: `${record.value}${suffix}` })
+  apply: ({ suffix }) => (record) => ({ ...record, value: `${String(record.value)}${suffix}` })
 })
 const route = Transform.make("Route", {
   version: "1",
@@ -78,7 +79,13 @@ const registry = Plugins.layer([append, route, drop, refuse, broken, tombstone, 
 const pickyConverters = { "key.converter": "Picky", "value.converter": "Picky", "header.converter": "Picky" }
 const make = Effect.fnUntraced(function*(config: Record<string, string>, kind: "source" | "sink" = "source") {
   const defaults = yield* ConverterDefaults
-  const whole = { name: "c", "connector.class": "C", ...(kind === "sink" ? { topics: "t" } : {}), ...pickyConverters, ...config }
+  const whole = {
+    name: "c",
+    "connector.class": "C",
+    ...(kind === "sink" ? { topics: "t" } : {}),
+    ...pickyConverters,
+    ...config
+  }
   const settings = ConnectorKeys.decode(whole, kind, { defaults })
   assert.isTrue(Result.isSuccess(settings))
   return yield* Result.isSuccess(settings)
@@ -125,7 +132,13 @@ describe("from a source to the log", () => {
         timestampMillis: 7
       })
       const [plain] = toLog(pipeline, [{ topic: "t", value: "v" }]).get("t") ?? []
-      assert.deepStrictEqual(plain, { partition: undefined, key: null, value: bytes("v"), headers: [], timestampMillis: 1000 })
+      assert.deepStrictEqual(plain, {
+        partition: undefined,
+        key: null,
+        value: bytes("v"),
+        headers: [],
+        timestampMillis: 1000
+      })
     }))
 
   it.effect("keeps a tombstone one, and a key of null none", () =>
@@ -172,8 +185,18 @@ describe("from a source to the log", () => {
       const good: SourceRecord = { topic: "t", key: "k", value: "v", headers: [["h", "x"]] }
       const at = (record: Partial<SourceRecord>) =>
         failure(pipeline, () => toLog(pipeline, [good, good, { ...good, ...record }]))
-      assert.deepStrictEqual(at({ key: "bad" }), { index: 2, stage: "KEY_CONVERTER", plugin: "Picky", message: "bad key" })
-      assert.deepStrictEqual(at({ value: "bad" }), { index: 2, stage: "VALUE_CONVERTER", plugin: "Picky", message: "bad value" })
+      assert.deepStrictEqual(at({ key: "bad" }), {
+        index: 2,
+        stage: "KEY_CONVERTER",
+        plugin: "Picky",
+        message: "bad key"
+      })
+      assert.deepStrictEqual(at({ value: "bad" }), {
+        index: 2,
+        stage: "VALUE_CONVERTER",
+        plugin: "Picky",
+        message: "bad value"
+      })
       assert.deepStrictEqual(at({ headers: [["h", "x"], ["h", "bad"]] }), {
         index: 2,
         stage: "HEADER_CONVERTER",
@@ -205,7 +228,9 @@ describe("from a source to the log", () => {
 })
 
 describe("from the log to a sink", () => {
-  const batch = (...records: ReadonlyArray<readonly [key: string | null, value: string | null, header?: string]>): TopicLog.Batch => ({
+  const batch = (
+    ...records: ReadonlyArray<readonly [key: string | null, value: string | null, header?: string]>
+  ): TopicLog.Batch => ({
     topic: "t",
     partition: 4,
     firstOffset: 100,
@@ -225,17 +250,20 @@ describe("from the log to a sink", () => {
   it.effect("gives each record its place and its time", () =>
     Effect.gen(function*() {
       const records = fromLog(yield* make({}, "sink"), batch(["k", "v", "x"], [null, null]))
-      assert.deepStrictEqual(records.map(({ headers, key, offset, partition, timestampMillis, value }) => [
-        key,
-        value,
-        partition,
-        offset,
-        timestampMillis,
-        headers?.map(([name, value]) => [name, value])
-      ]), [
-        ["k", "v", 4, 100, 5, [["h", "x"]]],
-        [null, null, 4, 101, 5, []]
-      ])
+      assert.deepStrictEqual(
+        records.map(({ headers, key, offset, partition, timestampMillis, value }) => [
+          key,
+          value,
+          partition,
+          offset,
+          timestampMillis,
+          headers?.map(([name, value]) => [name, value])
+        ]),
+        [
+          ["k", "v", 4, 100, 5, [["h", "x"]]],
+          [null, null, 4, 101, 5, []]
+        ]
+      )
     }))
 
   it.effect("remembers the topic that a record came from", () =>
@@ -247,7 +275,10 @@ describe("from the log to a sink", () => {
 
   it.effect("decodes values as the sink asks, after the transforms, and fails in the value's stage", () =>
     Effect.gen(function*() {
-      const pipeline = yield* make({ transforms: "a", "transforms.a.type": "Append", "transforms.a.suffix": "!" }, "sink")
+      const pipeline = yield* make(
+        { transforms: "a", "transforms.a.type": "Append", "transforms.a.suffix": "!" },
+        "sink"
+      )
       const decode = (value: unknown) => {
         if (value === "no!") throw new Error("is none")
         return { value }
@@ -296,7 +327,9 @@ describe("predicates", () => {
   it.effect("let a transform see the records that they are true for, or with negate the others", () =>
     Effect.gen(function*() {
       const isTombstone = { "predicates.p.type": "Tombstone" }
-      assert.deepStrictEqual(values(toLog(yield* withPredicate(false, isTombstone), records)), { t: ["a", "null!", "b"] })
+      assert.deepStrictEqual(values(toLog(yield* withPredicate(false, isTombstone), records)), {
+        t: ["a", "null!", "b"]
+      })
       assert.deepStrictEqual(values(toLog(yield* withPredicate(true, isTombstone), records)), { t: ["a!", null, "b!"] })
       const isA = { "predicates.p.type": "ValueIs", "predicates.p.value": "a" }
       assert.deepStrictEqual(values(toLog(yield* withPredicate(false, isA), records)), { t: ["a!", null, "b"] })
@@ -314,7 +347,9 @@ describe("predicates", () => {
         "predicates.p.type": "ValueIs",
         "predicates.p.value": "a!"
       })
-      assert.deepStrictEqual(values(toLog(pipeline, [{ topic: "t", value: "a" }, { topic: "t", value: "b" }])), { t: ["b!"] })
+      assert.deepStrictEqual(values(toLog(pipeline, [{ topic: "t", value: "a" }, { topic: "t", value: "b" }])), {
+        t: ["b!"]
+      })
     }))
 
   it.effect("that fail are failures of their transform", () =>

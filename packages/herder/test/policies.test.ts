@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Backoff, ReconfigurationPolicy, RestartPolicy } from "@kelpie/core"
+import { type Backoff, ReconfigurationPolicy, RestartPolicy } from "@kelpie/core"
 import type { Lane } from "@kelpie/herder"
 import { Duration, Effect, Schema } from "effect"
 import * as Policies from "../src/internal/policies.ts"
@@ -12,12 +12,15 @@ const read = (
   restart: Partial<Effect.Success<typeof RestartPolicy>> = {},
   about = { seed: "seed", name: "orders", incarnation: "i" }
 ) =>
-  Effect.map(Effect.all([ReconfigurationPolicy, RestartPolicy]), ([reconfiguration, restarts]) =>
-    Policies.make({ ...reconfiguration, ...change }, { ...restarts, ...restart }, about.seed)(
-      about.name,
-      about.incarnation,
-      config
-    ))
+  Effect.map(
+    Effect.all([ReconfigurationPolicy, RestartPolicy]),
+    ([reconfiguration, restarts]) =>
+      Policies.make({ ...reconfiguration, ...change }, { ...restarts, ...restart }, about.seed)(
+        about.name,
+        about.incarnation,
+        config
+      )
+  )
 
 const tries = (failures: number, more: Partial<Lane.Tries> = {}): Lane.Tries => ({
   failures,
@@ -27,7 +30,8 @@ const tries = (failures: number, more: Partial<Lane.Tries> = {}): Lane.Tries => 
   last: { class: "transient", stage: "generating", message: "no" },
   ...more
 })
-const delays = (policy: Lane.Policy, ...failures: ReadonlyArray<number>) => failures.map((n) => policy.delayMillis(tries(n)))
+const delays = (policy: Lane.Policy, ...failures: ReadonlyArray<number>) =>
+  failures.map((n) => policy.delayMillis(tries(n)))
 
 describe("the policy of a lane (laws 6 and 8)", () => {
   it.effect("doubles from 250 ms to 60 s for ever, without jitter, by default", () =>

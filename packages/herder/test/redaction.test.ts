@@ -10,7 +10,10 @@ describe("redaction", () => {
   })
 
   it("hides a secret that holds another as a whole", () => {
-    assert.strictEqual(Redaction.make(["secret", "secret-long"], [])("is secret-long or secret"), "is [hidden] or [hidden]")
+    assert.strictEqual(
+      Redaction.make(["secret", "secret-long"], [])("is secret-long or secret"),
+      "is [hidden] or [hidden]"
+    )
     assert.strictEqual(Redaction.make(["secret-long", "secret"], [])("is secret-long"), "is [hidden]")
   })
 
@@ -41,16 +44,20 @@ describe("redaction", () => {
     Arbitrary.array(Arbitrary.schema(Schema.Literals(["a", "b", "c"])), { maxLength: 30 }),
     (letters) => letters.join("")
   )
-  it.prop("leaves no secret and changes nothing else", [letters, Arbitrary.array(letters, { maxLength: 5 })], ([text, secrets]) => {
-    const shown = Redaction.make(secrets, [])(text)
-    const pieces = shown.split("[hidden]")
-    for (const secret of secrets) {
-      if (secret !== "") assert.isFalse(pieces.some((piece) => piece.includes(secret)), `${secret} in ${shown}`)
+  it.prop(
+    "leaves no secret and changes nothing else",
+    [letters, Arbitrary.array(letters, { maxLength: 5 })],
+    ([text, secrets]) => {
+      const shown = Redaction.make(secrets, [])(text)
+      const pieces = shown.split("[hidden]")
+      for (const secret of secrets) {
+        if (secret !== "") assert.isFalse(pieces.some((piece) => piece.includes(secret)), `${secret} in ${shown}`)
+      }
+      let at = 0
+      for (const piece of pieces) {
+        assert.isAtLeast(text.indexOf(piece, at), at, `${shown} is not made of ${text}`)
+        at = text.indexOf(piece, at) + piece.length
+      }
     }
-    let at = 0
-    for (const piece of pieces) {
-      assert.isAtLeast(text.indexOf(piece, at), at, `${shown} is not made of ${text}`)
-      at = text.indexOf(piece, at) + piece.length
-    }
-  })
+  )
 })

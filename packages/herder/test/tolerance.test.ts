@@ -41,13 +41,15 @@ const run = Effect.fnUntraced(function*(records: ReadonlyArray<string>, options:
     }
   }
   const settings = { tolerance: "none", retryTimeoutMillis: 0, retryDelayMaxMillis: 60_000, ...options } as const
-  const fiber = yield* Effect.forkChild(Effect.exit(Effect.suspend(() =>
-    processAll(settings, where, records, process, (failed) =>
-      Effect.andThen(
-        Effect.sync(() => log.push(`report ${failed.record} ${failed.stage} ${failed.plugin}`)),
-        options.report?.(failed) ?? Effect.void
-      ))
-  )))
+  const fiber = yield* Effect.forkChild(
+    Effect.exit(Effect.suspend(() =>
+      processAll(settings, where, records, process, (failed) =>
+        Effect.andThen(
+          Effect.sync(() => log.push(`report ${failed.record} ${failed.stage} ${failed.plugin}`)),
+          options.report?.(failed) ?? Effect.void
+        ))
+    ))
+  )
   yield* TestClock.adjust("1 hour")
   // a long batch yields now and then
   yield* Effect.repeat(Effect.yieldNow, { times: 100 })
@@ -93,7 +95,10 @@ describe("a batch", () => {
       const { error, log } = yield* run(["a", "b", "c"], { failures: { b: [9, refused] } })
       assert.deepStrictEqual(log, ["0 a", "0 b fails", "report b VALUE_CONVERTER JsonConverter"])
       assert.instanceOf(error, PermanentError)
-      assert.strictEqual(error.message, "Tolerance exceeded in error handler: VALUE_CONVERTER of JsonConverter: refused")
+      assert.strictEqual(
+        error.message,
+        "Tolerance exceeded in error handler: VALUE_CONVERTER of JsonConverter: refused"
+      )
       assert.strictEqual(error.cause, refused)
     }))
 

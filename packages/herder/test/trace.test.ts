@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PermanentError, StoreError, ThrottledError, TransientError } from "@kelpie/core"
 import { Cause, Duration } from "effect"
-import { describe as describeCause, stackOf } from "../src/internal/trace.ts"
 import * as Redaction from "../src/internal/redaction.ts"
+import { describe as describeCause, stackOf } from "../src/internal/trace.ts"
 
 const plain = Redaction.make([], [])
 const ofFail = (error: unknown, redact = plain) => describeCause(Cause.fail(error), redact)
@@ -12,7 +12,11 @@ describe("describe", () => {
     assert.strictEqual(ofFail(new TransientError({ message: "locked" })).class, "transient")
     assert.strictEqual(ofFail(new PermanentError({ message: "no such table" })).class, "permanent")
     const throttled = ofFail(new ThrottledError({ message: "slow down", retryAfter: Duration.seconds(7) }))
-    assert.deepStrictEqual([throttled.class, throttled.message, throttled.retryAfterMillis], ["throttled", "slow down", 7000])
+    assert.deepStrictEqual([throttled.class, throttled.message, throttled.retryAfterMillis], [
+      "throttled",
+      "slow down",
+      7000
+    ])
   })
 
   it("takes any other failure for transient, and what dies for a defect", () => {
@@ -26,7 +30,10 @@ describe("describe", () => {
   })
 
   it("is a defect when something died beside the failure", () => {
-    const cause = Cause.combine(Cause.fail(new PermanentError({ message: "no" })), Cause.die(new Error("on the way out")))
+    const cause = Cause.combine(
+      Cause.fail(new PermanentError({ message: "no" })),
+      Cause.die(new Error("on the way out"))
+    )
     assert.strictEqual(describeCause(cause, plain).class, "defect")
   })
 

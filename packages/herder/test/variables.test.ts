@@ -19,14 +19,14 @@ const vault = () => {
         yield* Effect.addFinalizer(() => Effect.sync(() => calls.push("close")))
         return ({ keys, path }) =>
           Effect.sync(() => {
-            calls.push(`read ${path}: ${keys}`)
+            calls.push(`read ${path}: ${keys.join()}`)
             return { values: values[path] ?? {} }
           })
       })
   })
   return { calls, provider }
 }
-const makeWith = (...providers: ReadonlyArray<VariableProvider.VariableProvider<any, never>>) =>
+const makeWith = (...providers: ReadonlyArray<VariableProvider.VariableProvider>) =>
   Effect.provide(Effect.flatMap(Plugins, Variables.make), Plugins.layer(providers))
 
 describe("variables", () => {
@@ -45,7 +45,11 @@ describe("variables", () => {
         empty: "<>"
       })
       assert.deepStrictEqual([...secrets].sort(), ["", "example.org", "scott", "t1ger!"])
-      assert.deepStrictEqual(calls, ["open local", "read db: user,password", "read : host,empty"], "each path is read once")
+      assert.deepStrictEqual(
+        calls,
+        ["open local", "read db: user,password", "read : host,empty"],
+        "each path is read once"
+      )
     }))
 
   it.effect("cost nothing where there are none", () =>
@@ -107,8 +111,10 @@ describe("variables", () => {
       })
       const scope = yield* Scope.make()
       const resolve = yield* Scope.provide(makeWith(slow), scope)
-      const fibers = yield* Effect.forEach([1, 2, 3], () =>
-        Effect.forkChild(resolve({ a: "${vault:host}" }), { startImmediately: true }))
+      const fibers = yield* Effect.forEach(
+        [1, 2, 3],
+        () => Effect.forkChild(resolve({ a: "${vault:host}" }), { startImmediately: true })
+      )
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.joinAll(fibers)
       yield* resolve({ a: "${vault:host}" })
@@ -141,7 +147,9 @@ describe("variables", () => {
         config: { port: ConfigKey.Int("port") },
         open: () => Effect.die("not opened")
       })
-      const resolve = yield* Effect.provideService(makeWith(provider, strict), VariableSettings, { vault: { url: "remote" } })
+      const resolve = yield* Effect.provideService(makeWith(provider, strict), VariableSettings, {
+        vault: { url: "remote" }
+      })
       yield* resolve({ a: "${vault:host}" })
       assert.strictEqual(calls[0], "open remote")
       const error = yield* Effect.flip(resolve({ a: "${strict:k}" }))
