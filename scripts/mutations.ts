@@ -5,7 +5,7 @@
  * `pnpm mutations [--check] [--only <text>] [--write]`
  *
  * - `--check` only looks whether every mutation can still be put into its file.
- * - `--only` takes those with the text in their name or file.
+ * - `--only` takes those with the text in their name or file; may be given several times.
  * - `--write` writes the results to `docs/mutations.md`.
  */
 import * as fs from "node:fs"
@@ -90,7 +90,7 @@ const main = async (): Promise<number> => {
   const { values } = parseArgs({
     options: {
       check: { type: "boolean", default: false },
-      only: { type: "string", default: "" },
+      only: { type: "string", multiple: true, default: [""] },
       write: { type: "boolean", default: false }
     }
   })
@@ -101,7 +101,9 @@ const main = async (): Promise<number> => {
     console.log(`${mutations.length} mutations, each can be put into its file`)
     return 0
   }
-  const chosen = mutations.filter(({ file, name }) => name.includes(values.only) || file.includes(values.only))
+  const chosen = mutations.filter(({ file, name }) =>
+    values.only.some((text) => name.includes(text) || file.includes(text))
+  )
   const results = await runAll(chosen)
   if (results === undefined) return 1
   const missed = results.filter(({ by }) => by === undefined)

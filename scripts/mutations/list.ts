@@ -113,14 +113,6 @@ const decisions: ReadonlyArray<Mutation> = [
     suites: ["packages/herder/test/LeaderDecision.test.ts"]
   },
   {
-    name: "a task set is named after the newest revision instead of its own",
-    breaks: "I4",
-    file: `${herder}/internal/generation.ts`,
-    find: "if (asked === undefined || asked.revision !== revision) return",
-    replace: "if (asked === undefined) return",
-    suites: ["packages/herder/test/Reconfiguration.fencing.test.ts"]
-  },
-  {
     name: "a task set from an older revision is accepted",
     breaks: "I3, law 3",
     file: `${herder}/LeaderDecision.ts`,
@@ -134,7 +126,7 @@ const decisions: ReadonlyArray<Mutation> = [
     file: `${herder}/LeaderDecision.ts`,
     find: "connector.incarnation !== incarnation || connector.revision !== revision ||",
     replace: "connector.revision !== revision ||",
-    suites: ["packages/herder/test/LeaderDecision.test.ts"]
+    suites: ["packages/herder/test/Guards.test.ts"]
   },
   {
     name: "a task set of an older owner is accepted",
@@ -306,7 +298,7 @@ const data: ReadonlyArray<Mutation> = [
     file: `${herder}/internal/worker.ts`,
     find: "      Effect.ensuring(Scope.close(handle.scope, Exit.void))\n",
     replace: "",
-    suites: ["packages/herder/test/Reconfiguration.publishing.test.ts"]
+    suites: ["packages/herder/test/Fencing.test.ts"]
   },
   {
     name: "offsets are stored before their records",
@@ -345,11 +337,12 @@ const data: ReadonlyArray<Mutation> = [
     suites: ["packages/herder/test/BrokenConnectors.test.ts"]
   },
   {
-    name: "positions move before the sink has taken the records",
+    name: "positions are stored before the sink has taken the records",
     breaks: "I9",
     file: `${herder}/internal/sinkTask.ts`,
     find: "return Effect.as(Effect.flatMap(put(task, ready), () => moved(ready, scope)), true)",
-    replace: "return Effect.as(Effect.flatMap(moved(ready, scope), () => put(task, ready)), true)",
+    replace:
+      "return Effect.as(moved(ready, scope).pipe(Effect.andThen(commit(task)), Effect.andThen(put(task, ready))), true)",
     suites: ["simulate"]
   },
   {
@@ -429,22 +422,22 @@ const lane: ReadonlyArray<Mutation> = [
     suites: ["packages/herder/test/Reconfiguration.backoff.test.ts"]
   },
   {
-    name: "a new config keeps the failures of the old one",
-    breaks: "law 2",
+    name: "an operator's retry keeps the failures before it",
+    breaks: "laws 2 and 12",
     file: `${herder}/Lane.ts`,
     find:
       "Asked: stay, // law 2: the connector's own request keeps the schedule\n    Renewed: to(\"Queued\")(() => [queued(fresh), []])",
     replace:
       "Asked: stay, // law 2: the connector's own request keeps the schedule\n    Renewed: to(\"Queued\")(({ tries }) => [queued(tries), []])",
-    suites: ["packages/herder/test/Reconfiguration.backoff.test.ts"]
+    suites: ["packages/herder/test/Reconfiguration.operator.test.ts"]
   },
   {
-    name: "a config change lets the attempt for the old config go on",
-    breaks: "laws 2 and 3",
+    name: "an operator's retry waits for the attempt that runs",
+    breaks: "laws 2 and 12",
     file: `${herder}/Lane.ts`,
     find: "Renewed: to(\"Queued\")(({ attempt }) => [queued(fresh), [{ _tag: \"Interrupt\", attempt }]])",
     replace: "Renewed: to(\"Running\")((lane) => [{ ...lane, again: true }, []])",
-    suites: ["packages/herder/test/Reconfiguration.fencing.test.ts"]
+    suites: ["packages/herder/test/Lane.test.ts"]
   },
   {
     name: "the result of another attempt is applied",
@@ -591,7 +584,7 @@ const lane: ReadonlyArray<Mutation> = [
     find: "  const outcome = message.outcome._tag === \"Interrupted\" ? interrupted : message.outcome\n",
     replace:
       "  if (message.outcome._tag === \"Interrupted\") return\n  const outcome = message.outcome as Extract<LaneMessage, { _tag: \"Settled\" }>[\"outcome\"] & Lane.Event\n",
-    suites: ["packages/herder/test/Reconfiguration.stages.test.ts"]
+    suites: ["packages/herder/test/Plan.test.ts"]
   },
   {
     name: "an operator's retry is acted on at every look",
@@ -599,7 +592,7 @@ const lane: ReadonlyArray<Mutation> = [
     file: `${herder}/internal/planLane.ts`,
     find: "  if (key !== laneKey) draft.setConnector(name, { ...draft.connector(name), laneKey: key })\n",
     replace: "",
-    suites: ["packages/herder/test/Reconfiguration.operator.test.ts"]
+    suites: ["packages/herder/test/Plan.test.ts"]
   }
 ]
 

@@ -84,7 +84,6 @@ const test = async (root: string, file: string): Promise<Verdict> => {
     "node_modules/vitest/vitest.mjs",
     "run",
     "--project=unit",
-    "--bail=1",
     "--reporter=json",
     `--outputFile=${report}`,
     file

@@ -27,10 +27,10 @@ export class Orders extends Context.Service<Orders, {
     const shipped: Array<Order> = []
     return {
       place: (item) =>
-        SubscriptionRef.modify(placed, (orders) => {
-          const order = { id: orders.length + 1, item }
-          return [order, [...orders, order]]
-        }),
+        SubscriptionRef.modify(placed, (orders) => [
+          { id: orders.length + 1, item },
+          [...orders, { id: orders.length + 1, item }]
+        ]),
       after: (id) =>
         SubscriptionRef.changes(placed).pipe(
           Stream.mapAccum(() => id, (seen, orders) => [orders.length, [orders.slice(seen)]]),
@@ -69,32 +69,25 @@ export const ShippingSink = SinkConnector.make("ShippingSink", {
 })
 
 /** Around every batch that a sink is given. */
-const logged = Middleware.on(
-  "PutSink",
-  ({ connector, records }, next) => Effect.tap(next, () => Effect.logInfo(`${connector} took ${records} records`))
-)
+const logged = Middleware.on("PutSink", ({ connector }, next) => Effect.tap(next, Effect.logInfo(`to ${connector}`)))
 
 const Runtime = Herder.layerMemory.pipe(
   Layer.provide([Plugins.layer([OrdersSource, ShippingSink]), Middleware.layer([logged])])
 )
+const Connect = Rest.layer({ prefix: "/connect" }).pipe(Layer.provide(Runtime))
 
 const ShopRoutes = HttpRouter.use(Effect.fnUntraced(function*(router) {
   const orders = yield* Orders
+  const place = Effect.gen(function*() {
+    const { item } = yield* HttpServerRequest.schemaBodyJson(Schema.Struct({ item: Schema.String }))
+    return yield* HttpServerResponse.json(yield* orders.place(item), { status: 201 })
+  })
+  yield* router.add("POST", "/orders", place)
   yield* router.add("GET", "/shipped", Effect.flatMap(orders.shipped, HttpServerResponse.json))
-  yield* router.add(
-    "POST",
-    "/orders",
-    Effect.gen(function*() {
-      const { item } = yield* HttpServerRequest.schemaBodyJson(Schema.Struct({ item: Schema.String }))
-      return yield* HttpServerResponse.json(yield* orders.place(item), { status: 201 })
-    })
-  )
 }))
 
 /** The shop's routes, and the connectors' below `/connect`. */
-export const Routes = Layer.mergeAll(ShopRoutes, Rest.layer({ prefix: "/connect" }).pipe(Layer.provide(Runtime))).pipe(
-  Layer.provide(Orders.layer)
-)
+export const Routes = Layer.mergeAll(ShopRoutes, Connect).pipe(Layer.provide(Orders.layer))
 
 if (import.meta.main) {
   HttpRouter.serve(Routes).pipe(

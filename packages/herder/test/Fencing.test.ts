@@ -1,5 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigRecord, ConfigStore, Item, OffsetStore, StatusStore, StoreError, TopicLog } from "@kelpie/core"
+import {
+  ConfigRecord,
+  ConfigStore,
+  Item,
+  Middleware,
+  OffsetStore,
+  StatusStore,
+  StoreError,
+  Stores,
+  TopicLog
+} from "@kelpie/core"
 import { ScriptedSink, TestExecutor } from "@kelpie/testkit"
 import { Effect, Layer } from "effect"
 import * as Scene from "./fixtures/Scene.ts"
@@ -43,10 +53,20 @@ const waiting = Effect.fnUntraced(function*(kind: "source" | "sink") {
     yield* scene.settle
   }
   assert.deepStrictEqual(yield* executor.waiting, ["start orders-0"])
+<<<<<<< HEAD
   const all: Effect.Effect<ReadonlyArray<{ readonly task?: number | undefined }>> = kind === "source"
     ? scene.source.starts()
     : sink.starts()
   const starts = Effect.map(all, (starts) => starts.filter((one) => one.task !== undefined).length)
+=======
+  /** How many tasks have started. */
+  const starts = Effect.gen(function*() {
+    const all: ReadonlyArray<{ readonly task?: number | undefined }> = kind === "source"
+      ? yield* scene.source.starts()
+      : yield* sink.starts()
+    return all.filter(({ task }) => task !== undefined).length
+  })
+>>>>>>> main
   return { executor, log, scene, starts }
 })
 
@@ -81,4 +101,50 @@ describe.each(["source", "sink"] as const)("a task of a %s that opens its writer
       assert.strictEqual(yield* starts, 0)
       assert.strictEqual((yield* scene.status("orders")).tasks[0]?.state, "UNASSIGNED")
     }))
+})
+
+/** Stores in memory, and a late write through every writer that was opened: what code that goes on could still try. */
+const watched = () => {
+  const writes: Array<Effect.Effect<void, StoreError>> = []
+  const stores = Layer.mergeAll(
+    Middleware.decorate(TopicLog, (below) => ({
+      open: (item, run) =>
+        Effect.tap(below.open(item, run), (writer) =>
+          Effect.sync(() => {
+            const record: TopicLog.LogRecord = { key: null, value: null, headers: [], timestampMillis: 0 }
+            writes.push(writer.append([{ topic: "late", records: [record] }]))
+          })),
+      subscribe: (options) =>
+        Effect.tap(
+          below.subscribe(options),
+          (subscription) =>
+            Effect.sync(() => writes.push(subscription.commit([{ topic: "late", partition: 0, offset: 1 }])))
+        )
+    })),
+    Middleware.decorate(OffsetStore, (below) => ({
+      open: (item, run) =>
+        Effect.tap(
+          below.open(item, run),
+          (writer) => Effect.sync(() => writes.push(writer.prepare([{ partition: "{}", offset: "1" }]).commit))
+        )
+    }))
+  )
+  return { stores: Layer.provideMerge(stores, Stores.layerMemory), writes }
+}
+
+describe.each(["source", "sink"] as const)("a task of a %s that has stopped", (kind) => {
+  it.effect.each(["pause", "stop", "delete"] as const)(
+    "can write nothing any more, after a %s (I6, I7)",
+    (verb) =>
+      Effect.gen(function*() {
+        const { stores, writes } = watched()
+        const sink = yield* ScriptedSink.make()
+        const scene = yield* Scene.make({ plugins: [sink], stores })
+        yield* scene.deploy("orders", kind === "source" ? scene.source.config() : sink.config({}, { topics: ["t"] }))
+        assert.strictEqual(writes.length, 2)
+        yield* scene.herder[verb]("orders")
+        yield* scene.settle
+        for (const write of writes) assert.strictEqual((yield* Effect.flip(write)).kind, "Fenced")
+      })
+  )
 })

@@ -4,6 +4,24 @@ import { LeaderDecision } from "@kelpie/herder"
 
 type Command = LeaderCommand.LeaderCommand
 
+/** An item whose owner is asked to let go. */
+export interface Open {
+  readonly connector: string
+  readonly task?: number
+  readonly position: number
+  readonly session: string
+}
+
+/** The command that confirms releases. */
+export const confirmation = (items: ReadonlyArray<Open>): Command => ({
+  _tag: "ConfirmRelease",
+  items: items.map(({ connector, position, task }) => ({
+    connector,
+    position,
+    ...(task === undefined ? {} : { task })
+  }))
+})
+
 /** The log. */
 export class ModelLog {
   state = ClusterState.empty
@@ -57,11 +75,11 @@ export class ModelLog {
     const items = this.releasing().filter((item) => sessions.includes(item.session))
     return items.length === 0
       ? []
-      : this.send({ _tag: "ConfirmRelease", items: items.map(({ session: _, ...item }) => item) })
+      : this.send(confirmation(items))
   }
 
   /** Every item whose owner is asked to let go. */
-  releasing(): ReadonlyArray<{ connector: string; task?: number; position: number; session: string }> {
+  releasing(): ReadonlyArray<Open> {
     const names = new Set([...this.state.placements].map(([name]) => name))
     return [...names].flatMap((connector) =>
       [...ClusterState.placements(this.state, connector)].flatMap(([item, record]) =>

@@ -566,13 +566,13 @@ export class PlanModel {
   /** Ends well whatever is under way; false when nothing is. */
   #settleAll(): boolean {
     let some = this.#unseen.size > 0 || this.#confirms.length > 0
-    for (const run of Array.from(this.#runs.values())) {
+    for (const run of this.#runs.values()) {
       if (run.phase === "running") continue
       some = true
       if (run.phase === "starting") this.started(run)
       else this.stopped(run)
     }
-    for (const attempt of Array.from(this.#attempts.values())) {
+    for (const attempt of this.#attempts.values()) {
       some = true
       if (attempt.orphan) this.returned(attempt)
       else if (attempt.interrupted) this.interrupted(attempt)

@@ -115,8 +115,7 @@ describe("a plan beside 10,000 idle connectors", () => {
   it("touches the one whose record changed", () => {
     const entry = ClusterState.connector(idle.state, one)
     assert.isDefined(entry)
-    const { position: _, ...rest } = entry
-    const paused = ConfigRecord.connector(one, { ...rest, target: "PAUSED" })
+    const paused = ConfigRecord.connector(one, { ...entry, target: "PAUSED" })
     const state = ClusterState.write(idle.state, paused, idle.state.position + 1)
     const plan = counted(idle, [{ _tag: "StateChanged", state, keys: [paused.key] }], 1000)
     assert.deepStrictEqual(changed(idle.connectors, plan.plan.world.connectors), [one])

@@ -51,6 +51,16 @@ describe("contain", () => {
       assert.strictEqual(failure(yield* causeOf(Effect.fail(error))), error)
     }))
 
+  it.effect("takes a failure that is none of the classes for transient, with its texts cleaned", () =>
+    Effect.gen(function*() {
+      for (const error of [new Error("s3cret!"), { code: 7, login: ["s3cret!"] }, "s3cret!"]) {
+        // as an author without a compiler may fail
+        const clean: unknown = failure(yield* causeOf(Effect.fail<unknown>(error)))
+        assert.instanceOf(clean, TransientError)
+        assert.include(clean.message, "[hidden]!")
+      }
+    }))
+
   it.effect("keeps name and place of a defect, whatever was thrown", () =>
     Effect.gen(function*() {
       const thrown = new TypeError("no s3cret here", { cause: new Error("s3cret") })

@@ -59,7 +59,7 @@ describe("a hand-over", () => {
         yield* settle
       }
       yield* Fiber.awaitAll(producers)
-      assert.deepStrictEqual(taken.toSorted((a, b) => a - b), [0, 1, 2, 3])
+      assert.deepStrictEqual(taken.sort((a, b) => a - b), [0, 1, 2, 3])
     }))
 
   it.effect("wakes who waits for something to take", () =>

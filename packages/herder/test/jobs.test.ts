@@ -20,7 +20,7 @@ const submit = Effect.fnUntraced(function*<A, E>(run: Effect.Effect<A, E>) {
         const more = outcome._tag === "Success"
           ? ` ${String(outcome.value)}`
           : outcome._tag === "Failure"
-          ? ` ${outcome.cause.reasons.map((reason) => reason._tag).join(",")}`
+          ? ` ${outcome.cause.reasons.map((reason) => reason._tag).join()}`
           : ""
         told.push(`${outcome._tag}${more}${ended ? "" : ", not ended"}`)
       }),

@@ -182,7 +182,7 @@ describe("group commit", () => {
       assert.strictEqual(HashMap.size((yield* store.state).connectors), 5000)
       assert.isTrue(appends.every((keys) => keys.length <= 4098))
       assert.isAtMost(appends.length, 5)
-    }))
+    }), 60_000)
 
   it.effect("answers the others when somebody who waits for his answer is interrupted", () =>
     Effect.gen(function*() {

@@ -19,7 +19,7 @@ const vault = () => {
         yield* Effect.addFinalizer(() => Effect.sync(() => calls.push("close")))
         return ({ keys, path }) =>
           Effect.sync(() => {
-            calls.push(`read ${path}: ${keys.join(",")}`)
+            calls.push(`read ${path}: ${keys.join()}`)
             return { values: values[path] ?? {} }
           })
       })

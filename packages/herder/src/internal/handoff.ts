@@ -3,7 +3,7 @@
  * when either is interrupted, since a batch is taken without a step in between.
  */
 import * as Effect from "effect/Effect"
-import * as Latch from "effect/Latch"
+import * as Signal from "./signal.ts"
 
 /** The hand-over of one task. */
 export interface Handoff<A> {
@@ -20,11 +20,11 @@ export interface Handoff<A> {
 }
 
 /** An empty hand-over for `capacity` values. `filled` is open while something waits, and may have other reasons to be. */
-export const make = <A>(capacity: number, filled: Latch.Latch = Latch.makeUnsafe(false)): Handoff<A> => {
+export const make = <A>(capacity: number, filled: Signal.Signal = Signal.make(false)): Handoff<A> => {
   let waiting: Array<A> = []
   let taken = 0
-  const room = Latch.makeUnsafe(true)
-  const drained = Latch.makeUnsafe(true)
+  const room = Signal.make(true)
+  const drained = Signal.make(true)
   const offer = (value: A): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (waiting.length >= capacity) return Effect.andThen(room.await, offer(value))

@@ -14,7 +14,6 @@ import * as TopicPattern from "@kelpie/core/TopicPattern"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
@@ -22,7 +21,8 @@ import { contain } from "./contained.ts"
 import { deadLetterReport, logReport, type Placed } from "./errorReport.ts"
 import * as Handoff from "./handoff.ts"
 import * as Pipeline from "./pipeline.ts"
-import { persist, type Task, type TaskEnv } from "./taskEnv.ts"
+import * as Signal from "./signal.ts"
+import { forkWatched, persist, type Task, type TaskEnv } from "./taskEnv.ts"
 import { giveUp, processAll, type Report } from "./tolerance.ts"
 
 /** Records, ready to be put, and the batches of one partition, one behind the other, that they were made from. */
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function*(
   const logged = logReport<Placed>(env, ({ offset, partition, topic }) => ({ topic, partition, offset }))
   const report: Report<Placed> = (failed) => Effect.andThen(logged(failed), deadLetters(failed))
   const pipeline = yield* Pipeline.make(env.plugins, env.config.settings)
-  const awake = Latch.makeUnsafe(false)
+  const awake = Signal.make(false)
   const handoff = Handoff.make<Ready>(1, awake)
   const convert = converter(env, pipeline, definition["~sink"].value, report)
   const flow = makeFlow(env, subscription, handoff, awake)
@@ -102,19 +102,20 @@ export const make = Effect.fnUntraced(function*(
 
   let reader: Fiber.Fiber<never, ConnectorError | StoreError> | undefined
   return {
-    pump: Effect.scoped(Effect.gen(function*() {
-      // a target that is down at the start is like one that goes down later
-      const task = yield* persist(env, contain(env.config.redact, env.plugins.provide(acquire)))
-      reader = yield* Effect.forkScoped(Effect.forever(read, { disableYield: true }))
-      const broken = Effect.flatMap(
-        Fiber.await(reader),
-        (exit) => exit._tag === "Failure" && !flow.isStopping() ? Effect.failCause(exit.cause) : Effect.never
-      )
-      return yield* Effect.raceFirst(env.plugins.provide(flow.run(task, yield* Effect.scope)), broken)
-    })),
+    start: (broken) =>
+      forkWatched(
+        Effect.gen(function*() {
+          // a target that is down at the start is like one that goes down later
+          const task = yield* persist(env, contain(env.config.redact, env.plugins.provide(acquire)))
+          reader = yield* forkWatched(Effect.forever(read, { disableYield: true }), broken)
+          yield* env.plugins.provide(flow.run(task, scope))
+        }),
+        broken
+      ),
     drain: Effect.suspend(() => {
       flow.stop()
-      return Effect.andThen(reader === undefined ? Effect.void : Fiber.interrupt(reader), flow.finished)
+      // before its target is there it has put nothing
+      return reader === undefined ? Effect.void : Effect.andThen(Fiber.interrupt(reader), flow.finished)
     })
   }
 })
@@ -173,11 +174,11 @@ const makeFlow = (
   env: TaskEnv,
   subscription: TopicLog.Subscription,
   handoff: Handoff.Handoff<Ready>,
-  awake: Latch.Latch
+  awake: Signal.Signal
 ) => {
   const interval = Duration.toMillis(Duration.fromInputUnsafe(env.flow.offsetFlushInterval))
   const dirty = new Map<string, TopicLog.Position>()
-  const finished = Latch.makeUnsafe(false)
+  const finished = Signal.make(false)
   let current: Ready | undefined
   let stopping = false
   /** Positions have waited for the interval. */
@@ -242,13 +243,11 @@ const makeFlow = (
         while (yield* step(task, scope));
         if (dirty.size > 0) yield* commit(task)
         finished.openUnsafe()
-        return yield* Effect.never
       }),
     stop: () => {
       stopping = true
       awake.openUnsafe()
     },
-    isStopping: () => stopping,
     finished: finished.await
   }
 }

@@ -25,7 +25,7 @@ import { canonical } from "./digest.ts"
 import { logReport } from "./errorReport.ts"
 import * as Handoff from "./handoff.ts"
 import * as Pipeline from "./pipeline.ts"
-import { persist, retrier, type Task, type TaskEnv } from "./taskEnv.ts"
+import { forkWatched, persist, type Retrier, retrier, type Task, type TaskEnv } from "./taskEnv.ts"
 import { processAll } from "./tolerance.ts"
 
 type AnyBatch = SourceConnector.Batch<unknown, unknown>
@@ -60,18 +60,25 @@ export const make = Effect.fnUntraced(function*(
     offsets: { get: (partition: unknown) => storedOffset(env, codecs, partition) }
   }
 
-  const { recovered, wait } = retrier(env)
+  /** Since the first failure. */
+  let failing: Retrier | undefined
+  const recovered = Effect.suspend(() => failing === undefined ? Effect.void : failing.recovered)
+  const wait = (error: ConnectorError | StoreError) => (failing ??= retrier(env)).wait(error)
 
   /** One life of the author's stream. */
-  const produce = Effect.scoped(Effect.gen(function*() {
-    const scope = yield* Effect.scope
+  const produce = Effect.scoped(Effect.flatMap(Effect.scope, (scope) => {
     // what the author's code needs is provided to all of this, so not once for every pull
     const opened = Effect.suspend(() => {
       const stream = definition["~source"].task(context as never) as Stream.Stream<AnyBatch, ConnectorError>
       return Channel.toPullScoped(Stream.toChannel(stream), scope)
     })
-    const pull = yield* contain(env.config.redact, opened)
-    const operation = { _tag: "PollSource", connector: env.item.connector, task: env.item.task } as const
+    return Effect.flatMap(contain(env.config.redact, opened), pullAll)
+  }))
+
+  const pass = (batch: AnyBatch) => Effect.flatMap(convert(batch), handoff.offer)
+  const operation = { _tag: "PollSource", connector: env.item.connector, task: env.item.task } as const
+
+  const pullAll = <E>(pull: Effect.Effect<ReadonlyArray<AnyBatch>, E>) => {
     let pulled: Array<AnyBatch> = []
     const poll = env.middleware(
       operation,
@@ -84,7 +91,6 @@ export const make = Effect.fnUntraced(function*(
         return records
       })
     )
-    const pass = (batch: AnyBatch) => Effect.flatMap(convert(batch), handoff.offer)
     const step = poll.pipe(
       Effect.andThen(recovered),
       Effect.andThen(Effect.suspend(() => {
@@ -95,8 +101,8 @@ export const make = Effect.fnUntraced(function*(
       }))
     )
     // the hand-over makes it wait; a yield for every batch would cost more than the batch
-    return yield* Effect.forever(step, { disableYield: true })
-  }))
+    return Effect.forever(step, { disableYield: true })
+  }
 
   // a failure that may pass: what was pulled is stored first, then the author's code starts anew at the stored offsets
   const producing: Effect.Effect<void, ConnectorError | StoreError> = Effect.catch(
@@ -126,16 +132,11 @@ export const make = Effect.fnUntraced(function*(
   const store = handoff.ready.pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(storeBatches))
 
   return {
-    pump: Effect.scoped(Effect.gen(function*() {
-      producer = yield* Effect.forkScoped(producing)
-      // a producer that is interrupted was told to stop: what it made is still stored
-      const broken = Effect.flatMap(
-        Fiber.await(producer),
-        (exit) =>
-          exit._tag === "Failure" && !Cause.hasInterruptsOnly(exit.cause) ? Effect.failCause(exit.cause) : Effect.never
-      )
-      return yield* Effect.raceFirst(env.plugins.provide(Effect.forever(store, { disableYield: true })), broken)
-    })),
+    // a producer that is interrupted was told to stop: what it made is still stored
+    start: Effect.fnUntraced(function*(broken) {
+      producer = yield* forkWatched(producing, broken)
+      yield* forkWatched(env.plugins.provide(Effect.forever(store, { disableYield: true })), broken)
+    }),
     drain: Effect.suspend(() =>
       producer === undefined
         ? Effect.void

@@ -9,9 +9,12 @@ import type { FlowSettings } from "@kelpie/core/Policies"
 import type * as Status from "@kelpie/core/Status"
 import { StoreError } from "@kelpie/core/StoreError"
 import type { TopicLog } from "@kelpie/core/TopicLog"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import type * as Scope from "effect/Scope"
 import type { ResolvedConfig } from "./resolved.ts"
 
 /** The surroundings of one run of a task. */
@@ -31,13 +34,31 @@ export interface TaskEnv {
   readonly retrying: (retrying: Status.Retrying | undefined) => Effect.Effect<void>
 }
 
-/** A started task. */
+/** A task whose writers are open. */
 export interface Task {
-  /** Moves records until it fails; a source that ends leaves it waiting. */
-  readonly pump: Effect.Effect<void, ConnectorError | StoreError>
+  /**
+   * Starts to move records, in fibers of the scope; a source that ends leaves it waiting. `broken` is told when one of
+   * them ends by a failure: then the scope is to be closed, for the others go on.
+   */
+  readonly start: (broken: Broken) => Effect.Effect<void, never, Scope.Scope>
   /** Takes nothing new, and waits until what is under way is stored. */
   readonly drain: Effect.Effect<void>
 }
+
+/** Told why a task cannot go on. */
+export type Broken = (cause: Cause.Cause<ConnectorError | StoreError>) => void
+
+/** Forks into the scope; an end by a failure is told. An observer costs less than a fiber that waits. */
+export const forkWatched = <A, E extends ConnectorError | StoreError, R>(
+  effect: Effect.Effect<A, E, R>,
+  broken: Broken
+): Effect.Effect<Fiber.Fiber<A, E>, never, R | Scope.Scope> =>
+  Effect.map(Effect.forkScoped(effect), (fiber) => {
+    fiber.addObserver((exit) => {
+      if (exit._tag === "Failure" && !Cause.hasInterruptsOnly(exit.cause)) broken(exit.cause)
+    })
+    return fiber
+  })
 
 const delays = Backoff.exponential(250, 60_000)
 

@@ -52,6 +52,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
   const handles = new Map<string, Handle>()
   const attempts = new Map<number, Generation.Attempt>()
   const sending = yield* Semaphore.make(sendLimit)
+  const fork = Effect.runForkWith(yield* Effect.context())
   const { post } = runtime
 
   const open = (item: Item.Item, run: Item.Run): Handle => {
@@ -62,7 +63,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       interruptStart: Effect.void,
       drain: Effect.void,
       stopping: false,
-      redact: Redaction.make([], []),
+      redact: Redaction.none,
       instance: undefined
     }
     handles.set(Item.key(item), handle)
@@ -213,18 +214,16 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
     }
   })
 
-  const watch = Effect.fnUntraced(function*(handle: Handle, task: Task) {
+  const watch = (handle: Handle, task: Task) => {
     handle.drain = task.drain
-    const pump = yield* Effect.forkIn(task.pump, handle.scope)
-    const watching = Effect.flatMap(
-      Fiber.await(pump),
-      (exit) =>
-        exit._tag === "Failure" && !handle.stopping && !Cause.hasInterruptsOnly(exit.cause)
-          ? fail(handle, failureOf(handle, exit.cause))
-          : Effect.void
-    )
-    yield* Effect.forkIn(watching, runtime.scope)
-  })
+    let isBroken = false
+    const broken = (cause: Cause.Cause<unknown>) => {
+      if (isBroken || handle.stopping) return
+      isBroken = true
+      fork(fail(handle, failureOf(handle, cause)))
+    }
+    return Scope.provide(task.start(broken), handle.scope)
+  }
 
   /** Ends a run: what is under way comes to its end within the deadline, else it is interrupted. */
   const end = (handle: Handle): Effect.Effect<void> =>
