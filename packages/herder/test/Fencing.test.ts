@@ -53,12 +53,6 @@ const waiting = Effect.fnUntraced(function*(kind: "source" | "sink") {
     yield* scene.settle
   }
   assert.deepStrictEqual(yield* executor.waiting, ["start orders-0"])
-<<<<<<< HEAD
-  const all: Effect.Effect<ReadonlyArray<{ readonly task?: number | undefined }>> = kind === "source"
-    ? scene.source.starts()
-    : sink.starts()
-  const starts = Effect.map(all, (starts) => starts.filter((one) => one.task !== undefined).length)
-=======
   /** How many tasks have started. */
   const starts = Effect.gen(function*() {
     const all: ReadonlyArray<{ readonly task?: number | undefined }> = kind === "source"
@@ -66,7 +60,6 @@ const waiting = Effect.fnUntraced(function*(kind: "source" | "sink") {
       : yield* sink.starts()
     return all.filter(({ task }) => task !== undefined).length
   })
->>>>>>> main
   return { executor, log, scene, starts }
 })
 
