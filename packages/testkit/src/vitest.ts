@@ -6,6 +6,7 @@ import type * as Scope from "effect/Scope"
 import { describe, it } from "vitest"
 import type { Law } from "./Contract.ts"
 import * as Leaks from "./Leaks.ts"
+import * as Simulation from "./Simulation.ts"
 
 /** Registers every law as a test of a suite of that name: one test per law, with the live clock. */
 export const describeContract = (name: string, laws: ReadonlyArray<Law>): void => {
@@ -14,6 +15,19 @@ export const describeContract = (name: string, laws: ReadonlyArray<Law>): void =
       // a law has its own limit and says so when it is over it
       const options = law.alone === true ? { timeout: 0, concurrent: false } : { timeout: 0 }
       it(law.name, options, () => Effect.runPromise(law.run))
+    }
+  })
+}
+
+/** Registers simulations of the seeds from 1 on as one test, which fails with the shortest run that breaks a law. */
+export const describeSimulation = (
+  name: string,
+  options: Omit<Simulation.Options, "seed"> & { readonly seeds: number }
+): void => {
+  it(name, { timeout: 0 }, () => {
+    for (let seed = 1; seed <= options.seeds; seed++) {
+      const result = Effect.runSync(Simulation.run({ seed, operations: options.operations }))
+      if (result._tag === "Failed") throw new Error(Simulation.format(result))
     }
   })
 }

@@ -47,6 +47,25 @@ describe("Simulation", () => {
     }))
 })
 
+describe("a worker that shuts down", () => {
+  it.effect("leaves no connector code behind when its stores do not answer", () =>
+    Effect.gen(function*() {
+      const replayed = yield* Simulation.replay({
+        seed: 47,
+        operations: [
+          { _tag: "Boot" },
+          { _tag: "Create", name: "a", tasks: 2 },
+          { _tag: "CreateSink", name: "sink", tasks: 2 },
+          { _tag: "Emit", name: "a", task: 0, count: 5 },
+          { _tag: "Trouble", chance: 1, millis: 60_000 },
+          { _tag: "Emit", name: "a", task: 1, count: 5 },
+          { _tag: "Shutdown" }
+        ]
+      })
+      if (replayed._tag === "Failed") assert.fail(Simulation.format(replayed))
+    }))
+})
+
 /** A commit as the log accepts it. */
 const commit = (checker: Checker.Checker, writes: ReadonlyArray<ConfigRecord.Write>, position: number) =>
   checker.committed(1, 1, writes.map((write, index) => ({ ...ConfigRecord.encode(write), position: position + index })))

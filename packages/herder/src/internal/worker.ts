@@ -319,12 +319,21 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
         // waited for, not joined: code that does not return must not hold up the others
         return Effect.flatMap(
           Effect.forkDetach(end(handle)),
-          (fiber) => Effect.timeoutOption(Fiber.await(fiber), longest)
+          (fiber) =>
+            Effect.flatMap(Effect.timeoutOption(Fiber.await(fiber), longest), (ended) => {
+              if (ended._tag === "Some") return Effect.void
+              // what is under way does not come to its end: it is interrupted, and closed
+              fiber.interruptUnsafe()
+              return Effect.asVoid(Effect.timeoutOption(Fiber.await(fiber), closing))
+            })
         )
       }, { concurrency: "unbounded", discard: true })
     })
   }
 })
+
+/** How long what was interrupted may take to close at a shutdown. */
+const closing = Duration.seconds(1)
 
 const toMillis = (duration: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(duration))
 

@@ -23,6 +23,8 @@ export type Operation =
   | { readonly _tag: "Crash" | "Shutdown" | "Boot" | "Compact" }
   /** The stores fail, lose answers or are slow for a while, with that chance a call. */
   | { readonly _tag: "Trouble"; readonly chance: number; readonly millis: number }
+  /** The worker does nothing while time goes on, and then goes on as if nothing had been. */
+  | { readonly _tag: "Freeze"; readonly millis: number }
   | { readonly _tag: "Advance"; readonly millis: number }
 
 const names = ["a", "b", "a/b", "ü %"]
@@ -62,6 +64,7 @@ export const draw = (seed: number, count: number): ReadonlyArray<Operation> => {
     [4, () => ({ _tag: "Boot" })],
     [1, () => ({ _tag: "Compact" })],
     [2, () => ({ _tag: "Trouble", chance: pick([0.1, 0.3, 1]), millis: pick([100, 2000, 20_000]) })],
+    [2, () => ({ _tag: "Freeze", millis: pick([500, 5000, 60_000]) })],
     [12, () => ({ _tag: "Advance", millis: pick([1, 10, 100, 250, 1000, 5000, 60_000]) })]
   ]
   const total = kinds.reduce((sum, [weight]) => sum + weight, 0)

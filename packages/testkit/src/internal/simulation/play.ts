@@ -33,6 +33,8 @@ interface Worker {
   readonly session: string | undefined
   readonly herder: Herder["Service"]
   readonly fiber: Fiber.Fiber<unknown, unknown>
+  /** Runs what has gathered while it was frozen. */
+  readonly thaw: () => void
 }
 
 /** Plays operations. The same seed and operations give the same timeline. */
@@ -145,6 +147,13 @@ const run = Effect.fnUntraced(function*(
         return stores.compact()
       case "Advance":
         return yield* TestClock.adjust(operation.millis)
+      case "Freeze":
+        if (worker === undefined) return
+        worker.life.frozen = true
+        yield* TestClock.adjust(operation.millis)
+        worker.life.frozen = false
+        worker.thaw()
+        return yield* TestClock.adjust(1)
       case "Trouble":
         stores.trouble = operation.chance
         troubleUntil = (yield* Clock.currentTimeMillis) + operation.millis
@@ -286,10 +295,10 @@ const makeBoot = Effect.fnUntraced(function*(
   const around = (yield* Scheduler.Scheduler).makeDispatcher()
   let lives = 0
   const boot: Effect.Effect<Worker | undefined> = Effect.gen(function*() {
-    const life: SimulatedStores.Life = { dead: false, number: ++lives }
+    const life: SimulatedStores.Life = { dead: false, frozen: false, number: ++lives }
     const queue = fifo()
     const scheduler: SyncScheduler = new SyncScheduler({
-      queue: { push: queue.push, next: () => life.dead ? undefined : queue.next() },
+      queue: { push: queue.push, next: () => life.dead || life.frozen ? undefined : queue.next() },
       onWork: () => around.scheduleTask(() => scheduler.flush(), 0)
     })
     let herder: Herder["Service"] | undefined
@@ -318,7 +327,7 @@ const makeBoot = Effect.fnUntraced(function*(
       if (claimed !== undefined) checker.ended(claimed)
       return undefined
     }
-    return { life, herder, fiber, session: session() }
+    return { life, herder, fiber, session: session(), thaw: () => scheduler.flush() }
   })
   return boot
 })

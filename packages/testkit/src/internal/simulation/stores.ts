@@ -17,6 +17,8 @@ import { recordKey } from "./checker.ts"
 /** A worker process, as far as stores see it: once it is dead nothing of it reaches them. */
 export interface Life {
   dead: boolean
+  /** It runs nothing at the moment. */
+  frozen: boolean
   readonly number: number
 }
 
