@@ -69,6 +69,15 @@ const ofHost = Context.omit(
   References.CurrentLogSpans
 )
 
+/** Adds the host's services to a context. The last answer is kept: fibers of one origin share theirs. */
+const provided = (context: Context.Context<any>): (current: Context.Context<never>) => Context.Context<any> => {
+  let last: { readonly current: Context.Context<never>; readonly merged: Context.Context<any> } | undefined
+  return (current) => {
+    if (last?.current !== current) last = { current, merged: Context.merge(current, context) }
+    return last.merged
+  }
+}
+
 const make = (plugins: ReadonlyArray<Plugin.Any>, context: Context.Context<any>): Plugins["Service"] => {
   const all: ReadonlyArray<Plugin.Any> = [...Converters.all, ...plugins]
   const byName = new Map<string, Plugin.Any>()
@@ -78,13 +87,14 @@ const make = (plugins: ReadonlyArray<Plugin.Any>, context: Context.Context<any>)
   for (const plugin of all) byName.set(`${plugin.kind}/${plugin.name}`, plugin)
   const find = <K extends Plugin.Kind>(kind: K, name: string): Option.Option<Definitions[K]> =>
     Option.fromUndefinedOr(byName.get(`${kind}/${name}`) as Definitions[K] | undefined)
+  const withHost = provided(context)
   return {
     all: [...new Set(byName.values())],
     find,
     connector: (name) => Option.orElse<Connector, Connector>(find("source", name), () => find("sink", name)),
     near: (kinds, name) =>
       nearest(name, all.filter((plugin) => kinds.includes(plugin.kind)).map((plugin) => plugin.name)),
-    provide: (effect) => Effect.provideContext(effect, context),
+    provide: (effect) => Effect.updateContext(effect, withHost),
     context
   }
 }

@@ -81,6 +81,26 @@ export interface FlowSettings {
   readonly batchesInFlight: number
 }
 
+/** How a worker stays a member (design, I12 and I13). */
+export interface MembershipSettings {
+  /** How long a session may act after the sending of its last good renewal. */
+  readonly lease: Duration.Input
+  /** Time between two renewals. */
+  readonly renewal: Duration.Input
+  /** How long before its lease ends a session stops to act. */
+  readonly margin: Duration.Input
+}
+
+/** Where connectors and tasks run. */
+export interface PlacementSettings {
+  /** Balancing starts when the most and the least loaded worker differ by more than this share of the average load. */
+  readonly rebalanceThreshold: number
+  /** The share of all items that is moved at the same time, at most; at least one is. */
+  readonly rebalanceMoves: number
+  /** How long the items of a lost worker wait for its return. Left out: they are placed anew at once. */
+  readonly rebalanceDelay: Duration.Input | undefined
+}
+
 /** The converters of connectors that name none: JSON without schemas, and Connect's own for headers. */
 export const ConverterDefaults = Context.Reference<Readonly<Record<string, string>>>(
   "@kelpie/core/ConverterDefaults",
@@ -156,4 +176,27 @@ export const FlowPolicy: Policy.Policy<FlowSettings> = Policy.make<FlowSettings>
 export const VariableSettings = Context.Reference<Readonly<Record<string, Readonly<Record<string, string>>>>>(
   "@kelpie/core/VariableSettings",
   { defaultValue: () => ({}) }
+)
+
+const membershipFit = ({ lease, margin, renewal }: MembershipSettings): string | undefined => {
+  const [leaseMillis = 0, renewalMillis = 0, marginMillis = 0] = [lease, renewal, margin].map((input) =>
+    Duration.toMillis(Duration.fromInputUnsafe(input))
+  )
+  // one renewal may be lost
+  return 2 * renewalMillis + marginMillis <= leaseMillis
+    ? undefined
+    : `MembershipPolicy: two renewals (2 x ${renewalMillis} ms) and the margin (${marginMillis} ms) must fit into the lease (${leaseMillis} ms)`
+}
+
+/** Leases of workers. */
+export const MembershipPolicy: Policy.Policy<MembershipSettings> = Policy.make<MembershipSettings>(
+  "@kelpie/core/MembershipPolicy",
+  { lease: Duration.seconds(10), renewal: Duration.seconds(3), margin: Duration.seconds(1) },
+  membershipFit
+)
+
+/** Placement and balancing. */
+export const PlacementPolicy: Policy.Policy<PlacementSettings> = Policy.make<PlacementSettings>(
+  "@kelpie/core/PlacementPolicy",
+  { rebalanceThreshold: 0.2, rebalanceMoves: 0.1, rebalanceDelay: undefined }
 )

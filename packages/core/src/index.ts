@@ -36,6 +36,8 @@ export {
   ConverterDefaults,
   ExecutorLimits,
   FlowPolicy,
+  MembershipPolicy,
+  PlacementPolicy,
   ReconfigurationPolicy,
   RestartPolicy,
   StopPolicy,

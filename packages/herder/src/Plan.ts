@@ -21,7 +21,7 @@ export type Message =
   | { readonly _tag: "StateChanged"; readonly state: ClusterState.ClusterState; readonly keys: ReadonlyArray<string> }
   /** Statuses from the store; with `prune` those of items that do not exist any more are forgotten. */
   | { readonly _tag: "StatusesRead"; readonly records: ReadonlyArray<Status.StatusRecord>; readonly prune?: boolean }
-  | { readonly _tag: "LeaderHinted"; readonly leader: string | undefined }
+  | { readonly _tag: "GroupChanged"; readonly session: string | undefined; readonly leader: string | undefined }
   /** A connector instance asks for new task configs. */
   | { readonly _tag: "Asked"; readonly connector: string; readonly run: Item.Run }
   /** An attempt moved on to its next stage. */
@@ -125,7 +125,8 @@ const take = (draft: Draft, message: Message): void => {
         if (HashMap.has(draft.world.connectors, record.connector)) draft.dirty.add(record.connector)
       }
       return
-    case "LeaderHinted":
+    case "GroupChanged":
+      sessionChanged(draft, message.session)
       return leaderHinted(draft, message.leader)
     case "Confirmed":
       return planConnector.confirmed(draft, message.items, message.ok)
@@ -161,6 +162,13 @@ const touch = (draft: Draft, subject: ConfigRecord.Subject): void => {
       return
     default:
   }
+}
+
+/** I12: what the old life of this worker owned is not its own any more. */
+const sessionChanged = (draft: Draft, session: string | undefined): void => {
+  if (draft.world.session === session) return
+  draft.world = { ...draft.world, session }
+  for (const name of HashMap.keys(draft.world.connectors)) draft.dirty.add(name)
 }
 
 const leaderHinted = (draft: Draft, leader: string | undefined): void => {

@@ -61,8 +61,9 @@ export const make = (settings: World.Settings, surroundings: (tick: Tick) => Sur
   const observe = Effect.fnUntraced(function*({ configStore, membership }: Surroundings) {
     const messages = inbox
     inbox = []
-    const { leader } = yield* membership.group
-    if (leader !== world.leader) messages.push({ _tag: "LeaderHinted", leader })
+    const { leader, self } = yield* membership.group
+    const session = self?.session
+    if (leader !== world.leader || session !== world.session) messages.push({ _tag: "GroupChanged", session, leader })
     const change = yield* configStore.changedSince(world.state.position)
     if (change.state.position !== world.state.position) {
       // first: whether a result still counts depends on what the log says now (law 3)

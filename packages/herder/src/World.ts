@@ -22,7 +22,6 @@ export interface ConnectorPolicies {
 
 /** What does not change while a herder runs. */
 export interface Settings {
-  readonly session: string
   readonly workerId: string
   readonly limits: {
     readonly generate: number
@@ -106,6 +105,8 @@ export interface World {
   /** Numbers of attempts and of starts given so far. */
   readonly attempts: number
   readonly runs: number
+  /** The present life of this worker; what another one owned is not ours. `undefined`: it may not act. */
+  readonly session: string | undefined
   /** The session that should lead, as far as is known. */
   readonly leader: string | undefined
 }
@@ -123,6 +124,7 @@ export const make = (settings: Settings): World => ({
   orphans: HashSet.empty(),
   attempts: 0,
   runs: 0,
+  session: undefined,
   leader: undefined
 })
 

@@ -42,16 +42,15 @@ const makeWorker = Effect.gen(function*() {
   const worker = { workerId: "worker:8083", session: "worker" }
   const other = { workerId: "leader:8083", session: "leader" }
   const group = { members: [worker, other], leader: "leader" as string | undefined }
-  const changes = Stream.never
-  const current = Effect.sync(() => ({ ...group }))
+  const current = Effect.sync(() => ({ ...group, self: worker }))
   const elsewhere = yield* Stepped.makeLeader(
     store,
     // only the worker may own items
-    { self: other, group: Effect.map(current, (group) => ({ ...group, members: [worker] })), changes },
+    Membership.given(other.workerId, Effect.map(current, (group) => ({ ...group, self: other, members: [worker] }))),
     (_, next) => next
   )
   const stepped = yield* Stepped.make.pipe(
-    Effect.provideService(Membership, { self: worker, group: current, changes }),
+    Effect.provideService(Membership, Membership.given(worker.workerId, current)),
     Effect.provideService(LeaderClient, {
       send: (_, envelope) =>
         Effect.suspend(() => {

@@ -42,7 +42,7 @@ const actions: ReadonlyArray<readonly [times: number, Action]> = [
   [1, (model, n, name) => model.move(item(name, n))],
   [1, (model, n) => model.shares(n > 12)],
   [2, (model) => model.othersConfirm()],
-  [2, (model, n) => model.tell({ _tag: "LeaderHinted", leader: [undefined, "me", "other"][n % 3] })],
+  [2, (model, n) => model.tell({ _tag: "GroupChanged", session: "me", leader: [undefined, "me", "other"][n % 3] })],
   [1, (model, n, name) => model.readStatus(item(name, n))],
   // time, and what comes too late
   [1, (model) => model.tell({ _tag: "Resync" })],

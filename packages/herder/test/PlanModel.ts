@@ -73,7 +73,6 @@ const policies: World.Settings["policies"] = (_, __, { n = "0" }) => ({
 })
 
 const settings: World.Settings = {
-  session: me,
   workerId: "me:8083",
   limits: { generate: 1, generateSlow: 1, start: 1, orphans: 2 },
   policies,
@@ -84,7 +83,7 @@ const settings: World.Settings = {
 export class PlanModel {
   readonly log = new ModelLog([me])
   readonly edges: Array<Edge> = []
-  world = World.make(settings)
+  world: World.World = { ...World.make(settings), session: me }
   now = 1000
   #nextWakeAt = Infinity
   readonly #inbox: Array<Plan.Message> = []
@@ -501,7 +500,7 @@ export class PlanModel {
       { _tag: "Settled", connector: "orders", attempt: 1_000_000, ended: n % 2 === 0, outcome: { _tag: "Succeeded" } },
       { _tag: "AttemptEnded", connector: "users", attempt: 1_000_000 },
       { _tag: "Confirmed", items: [nobody], ok: false },
-      { _tag: "LeaderHinted", leader: this.world.leader }
+      { _tag: "GroupChanged", session: me, leader: this.world.leader }
     )
     for (const { item, phase, run } of this.#runs.values()) {
       // what a run may not say in its phase; that it started may come after its stop began

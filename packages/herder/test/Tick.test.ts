@@ -1,12 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigStore, type Membership } from "@kelpie/core"
+import { ConfigStore, Membership } from "@kelpie/core"
 import { type Plan, Tick, type World } from "@kelpie/herder"
-import { Context, Effect, Layer, Logger, Stream } from "effect"
+import { Context, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import * as Running from "./fixtures/Running.ts"
 
 const settings: World.Settings = {
-  session: "me",
   workerId: "me:8083",
   limits: { generate: 1, generateSlow: 1, start: 1, orphans: 1 },
   policies: () => ({
@@ -15,11 +14,7 @@ const settings: World.Settings = {
   }),
   confirmDelayMillis: () => 250
 }
-const membership: Membership["Service"] = {
-  self: { workerId: "me:8083", session: "me" },
-  group: Effect.succeed({ members: [], leader: undefined }),
-  changes: Stream.never
-}
+const membership = Membership.given("me:8083", Effect.succeed({ self: undefined, members: [], leader: undefined }))
 const message: Plan.Message = { _tag: "Resync" }
 
 /** A tick on an empty log. */

@@ -3,7 +3,6 @@ import { ClusterState, ConfigRecord, Item, type Status } from "@kelpie/core"
 import { Plan, View, World } from "@kelpie/herder"
 
 const settings: World.Settings = {
-  session: "me",
   workerId: "me:8083",
   limits: { generate: 1, generateSlow: 1, start: 1, orphans: 1 },
   policies: () => ({
@@ -65,7 +64,8 @@ const world = (writes: ReadonlyArray<ConfigRecord.Write>, ...statuses: ReadonlyA
     { _tag: "StateChanged", state, keys: writes.map(({ key }) => key) },
     ...statuses.map((record): Plan.Message => ({ _tag: "StatusesRead", records: [record] }))
   ]
-  return messages.reduce((before, message) => Plan.plan(before, [message], 0).world, World.make(settings))
+  const start: World.World = { ...World.make(settings), session: "me" }
+  return messages.reduce((before, message) => Plan.plan(before, [message], 0).world, start)
 }
 
 const shown = (self: World.World) => {

@@ -8,7 +8,6 @@ const count = 10_000
 const name = (n: number) => `connector-${n}`
 
 const settings: World.Settings = {
-  session: "me",
   workerId: "me:8083",
   limits: { generate: count, generateSlow: count, start: count, orphans: count },
   policies: () => ({
@@ -37,7 +36,7 @@ const makeIdle = () => {
     }))
     write(ConfigRecord.placement(Item.connector(name(n)), { _tag: "Owned", session: "me" }))
   }
-  let plan = Plan.plan(World.make(settings), [{ _tag: "StateChanged", state, keys }], 0)
+  let plan = Plan.plan({ ...World.make(settings), session: "me" }, [{ _tag: "StateChanged", state, keys }], 0)
   while (plan.commands.length > 0) {
     const answers = plan.commands.flatMap((command): ReadonlyArray<Plan.Message> => {
       switch (command._tag) {

@@ -5,12 +5,12 @@ import {
   ConfigStore,
   Item,
   type LeaderCommand,
-  type Membership,
+  Membership,
   type Middleware,
   StoreError,
   TransientError
 } from "@kelpie/core"
-import { Deferred, Effect, Fiber, HashMap, Stream } from "effect"
+import { Deferred, Effect, Fiber, HashMap } from "effect"
 import { TestClock } from "effect/testing"
 import * as Leader from "../src/internal/leader.ts"
 
@@ -73,11 +73,7 @@ const makeLeader = Effect.fnUntraced(function*(middleware: Middleware.Middleware
   const world = makeEngine()
   const store = yield* ConfigStore.makeEncoded(world.engine)
   const group = { members: [member("a"), member("b")].slice(0, 1), leader: "a" as string | undefined }
-  const membership: Membership["Service"] = {
-    self: member("a"),
-    group: Effect.sync(() => ({ ...group })),
-    changes: Stream.never
-  }
+  const membership = Membership.given("a:8083", Effect.sync(() => ({ ...group, self: member("a") })))
   const leader = yield* Leader.make(store, membership, middleware)
   yield* leader.claim
   world.appends.length = 0

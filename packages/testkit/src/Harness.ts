@@ -23,7 +23,6 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import type { ScriptedLeader } from "./ScriptedLeader.ts"
 import * as TestExecutor from "./TestExecutor.ts"
@@ -70,16 +69,14 @@ const other: Membership.Member = { workerId: "worker-2:8083", session: "session-
 
 /** The group as this worker sees it, and as the leader does: the other leads, and owns nothing. */
 const memberships = (leader: string) => ({
-  worker: {
-    self,
-    group: Effect.succeed({ members: leader === self.session ? [self] : [self, other], leader }),
-    changes: Stream.never
-  },
-  leader: {
-    self: leader === self.session ? self : other,
-    group: Effect.succeed({ members: [self], leader }),
-    changes: Stream.never
-  }
+  worker: Membership.given(
+    self.workerId,
+    Effect.succeed({ self, members: leader === self.session ? [self] : [self, other], leader })
+  ),
+  leader: Membership.given(
+    self.workerId,
+    Effect.succeed({ self: leader === self.session ? self : other, members: [self], leader })
+  )
 })
 
 /** Stops everything, and lets time pass meanwhile: what does not stop by itself is given up at its deadline. */

@@ -17,6 +17,7 @@ const group = (change: {
   readonly leader?: (member: Membership.Member, members: ReadonlyArray<Membership.Member>) => string | undefined
   readonly leaves?: boolean
   readonly tells?: boolean
+  readonly drains?: boolean
 } = {}) =>
   MembershipContract(Effect.sync(() => {
     let members: ReadonlyArray<Membership.Member> = []
@@ -30,16 +31,24 @@ const group = (change: {
     return Layer.effect(
       Membership,
       Effect.gen(function*() {
-        const self = { workerId: "worker:8083", session: `life ${++lives}` }
+        const session = `life ${++lives}`
         const leader = change.leader ?? ((_, [oldest]) => oldest?.session)
-        const now = Effect.sync(() => ({ members, leader: leader(self, members) }))
+        const others = () => members.filter((one) => one.session !== session)
+        const now = Effect.sync(() => {
+          const self = members.find((one) => one.session === session)
+          return { self, members, leader: self === undefined ? undefined : leader(self, members) }
+        })
         yield* Effect.acquireRelease(
-          Effect.suspend(() => set([...members, self])),
-          () => change.leaves === false ? Effect.void : Effect.suspend(() => set(members.filter((one) => one !== self)))
+          Effect.suspend(() => set([...members, { workerId: "worker:8083", session }])),
+          () => change.leaves === false ? Effect.void : Effect.suspend(() => set(others()))
         )
         return {
-          self,
+          workerId: "worker:8083",
           group: now,
+          refresh: now,
+          drain: change.drains === false
+            ? Effect.void
+            : Effect.suspend(() => set([...others(), { workerId: "worker:8083", session, draining: true }])),
           changes: Stream.unwrap(Effect.gen(function*() {
             const queue = yield* Queue.sliding<void>(1)
             const listener = () => void Queue.offerUnsafe(queue, undefined)
@@ -60,10 +69,16 @@ describe("MembershipContract", () => {
   it("is kept by a group", () => keeps(group()))
 
   it("finds a group without this worker, or with another name for it", () => {
-    breaks(wrap(() => ({ group: Effect.succeed({ members: [], leader: undefined }) })), "has this worker in its group")
     breaks(
-      wrap(({ self }) => ({
-        group: Effect.succeed({ members: [{ ...self, workerId: "somebody:1" }], leader: self.session })
+      wrap(({ group }) => ({ group: Effect.map(group, (own) => ({ ...own, members: [], leader: undefined })) })),
+      "has this worker in its group"
+    )
+    breaks(
+      wrap(({ group }) => ({
+        group: Effect.map(group, (own) => ({
+          ...own,
+          members: own.members.map((member) => ({ ...member, workerId: "somebody:1" }))
+        }))
       })),
       "as it calls itself"
     )
@@ -71,7 +86,7 @@ describe("MembershipContract", () => {
 
   it("finds a leader that is no member, and a group without one", () => {
     const led = (leader: string | undefined) =>
-      wrap(({ self }) => ({ group: Effect.succeed({ members: [self], leader }) }))
+      wrap(({ group }) => ({ group: Effect.map(group, (own) => ({ ...own, leader })) }))
     breaks(led("nobody"), "names a member as the leader")
     breaks(led(undefined), "names a member as the leader")
   })
@@ -89,6 +104,9 @@ describe("MembershipContract", () => {
     breaks(group({ leader: (self) => self.session }), "with one leader"))
 
   it("finds a group that keeps who has left", () => breaks(group({ leaves: false }), "shows who leaves"))
+
+  it("finds a group that forgets who wants to be drained", () =>
+    breaks(group({ drains: false }), "wants to be drained"))
 
   it("finds a group that does not tell of changes", () => breaks(group({ tells: false }), "tells of changes"))
 

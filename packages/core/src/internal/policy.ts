@@ -16,8 +16,15 @@ const problem = (name: string, value: unknown): string | undefined => {
   return n === undefined || n > 0 ? undefined : `${name} must be above zero, but is ${n}`
 }
 
-/** Makes a policy. Defaults are values without state: a reference's default is one per process. */
-export const make = <A extends object>(id: string, defaults: A): Policy<A> => {
+/**
+ * Makes a policy. Defaults are values without state: a reference's default is one per process. `fit` says what is wrong with
+ * settings that do not go together.
+ */
+export const make = <A extends object>(
+  id: string,
+  defaults: A,
+  fit: (settings: A) => string | undefined = () => undefined
+): Policy<A> => {
   const reference = Context.Reference<A>(id, { defaultValue: () => defaults })
   return Object.assign(reference, {
     defaults,
@@ -27,7 +34,10 @@ export const make = <A extends object>(id: string, defaults: A): Policy<A> => {
         const reason = problem(`${id.slice(id.lastIndexOf("/") + 1)}.${name}`, value)
         if (reason !== undefined) throw new RangeError(reason)
       }
-      return Layer.succeed(reference, { ...defaults, ...given })
+      const changed = { ...defaults, ...given }
+      const reason = fit(changed)
+      if (reason !== undefined) throw new RangeError(reason)
+      return Layer.succeed(reference, changed)
     }
   })
 }

@@ -58,16 +58,16 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
   const limits = yield* ExecutorLimits
   const reconfiguration = yield* ReconfigurationPolicy
   const leader = yield* Leader.make(configStore, membership, middleware)
-  const leads = Effect.map(membership.group, (group) => group.leader === membership.self.session)
+  const leads = Effect.map(membership.group, ({ leader, self }) => self !== undefined && leader === self.session)
 
   const send = Effect.fnUntraced(function*(connector: string, command: LeaderCommand) {
-    const { leader: hinted, members } = yield* membership.group
+    const { leader: hinted, members, self } = yield* membership.group
     const envelope = { id: yield* Identity.draw, command }
     if (hinted === undefined) {
       return yield* new LeaderError({ kind: "NoLeader", message: "no leader is known at present" })
     }
     const member = members.find((one) => one.session === hinted)
-    const execute = hinted === membership.self.session
+    const execute = hinted === self?.session
       ? leader.execute(envelope)
       : member === undefined
       ? Effect.fail(new LeaderError({ kind: "NoLeader", message: "the leader is not a member of the group" }))
@@ -91,8 +91,7 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
   })
 
   const settings: World.Settings = {
-    session: membership.self.session,
-    workerId: membership.self.workerId,
+    workerId: membership.workerId,
     limits,
     policies: Policies.make(reconfiguration, yield* RestartPolicy, reconfiguration.seed ?? (yield* Identity.draw)),
     confirmDelayMillis: (failures) => Backoff.exponential(250, 60_000)(failures) ?? 60_000

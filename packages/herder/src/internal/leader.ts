@@ -75,12 +75,17 @@ export const make = Effect.fnUntraced(function*(
     Deferred.doneUnsafe(done, outcome)
   }
 
-  const shouldLead = Effect.map(membership.group, (group) => group.leader === membership.self.session)
+  const shouldLead = Effect.map(membership.group, ({ leader, self }) => self !== undefined && leader === self.session)
+  /** Becomes the writer of the log for this worker's present life. */
+  const claimLog = Effect.flatMap(membership.group, ({ self }) =>
+    self === undefined
+      ? Effect.fail(new StoreError({ kind: "Fenced", operation: "claim", detail: "this worker has no session" }))
+      : store.claim(self.session, shouldLead))
   const sessions = Effect.map(membership.group, (group) => group.members.map((member) => member.session))
 
   const claim = Effect.gen(function*() {
     claimed = undefined
-    const next = yield* answered("claim", store.claim(membership.self.session, shouldLead))
+    const next = yield* answered("claim", claimLog)
     const clusterId = store.clusterId ?? (yield* Identity.draw)
     const writes = LeaderDecision.recover(yield* store.state, { sessions: yield* sessions }, clusterId)
     if (writes.length > 0) yield* next.commit(writes.map((write) => ({ write })))
@@ -169,7 +174,7 @@ export const make = Effect.fnUntraced(function*(
     if ("kind" in error && error.kind === "Fenced") {
       return yield* new LeaderError({ kind: "NotLeader", message: error.message })
     }
-    const again = yield* Effect.result(answered("claim", store.claim(membership.self.session, shouldLead)))
+    const again = yield* Effect.result(answered("claim", claimLog))
     if (again._tag === "Failure") return yield* new LeaderError({ kind: "Unknown", message: error.message })
     claimed = again.success
     const { keys, state } = yield* store.changedSince(before)

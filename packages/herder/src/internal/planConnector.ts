@@ -40,13 +40,13 @@ const modes = { STARTED: "run", PAUSED: "paused", STOPPED: "stopped" } as const
 
 /** What this worker's items of a connector should be, by item. */
 const wantedItems = (draft: Draft, name: string): Map<"connector" | number, Wanted> => {
-  const { settings, state } = draft.world
+  const { session, state } = draft.world
   const wanted = new Map<"connector" | number, Wanted>()
   const connector = ClusterState.connector(state, name)
   if (connector === undefined) return wanted
   const set = ClusterState.taskSet(state, name)
   for (const [item, record] of ClusterState.placements(state, name)) {
-    if (record._tag !== "Owned" || record.session !== settings.session) continue
+    if (record._tag !== "Owned" || record.session !== session) continue
     const made = item === "connector" ? connector : set
     if (made === undefined || (item !== "connector" && item >= (set?.tasks.length ?? 0))) continue
     wanted.set(item, {
@@ -83,7 +83,7 @@ const planRelease = (draft: Draft, name: string): void => {
   const connector = draft.connector(name)
   const confirms = new Map<string, World.Confirm>()
   for (const [item, record] of ClusterState.placements(draft.world.state, name)) {
-    if (!releasing(record, draft.world.settings.session)) continue
+    if (!releasing(record, draft.world.session)) continue
     const unit: Item.Item = item === "connector" ? Item.connector(name) : Item.task(name, item)
     const run = (item === "connector" ? connector.connector : connector.tasks.get(item))?.run
     if (run !== undefined && run._tag !== "Idle") continue
@@ -99,7 +99,7 @@ const planRelease = (draft: Draft, name: string): void => {
   if (confirms.size > 0 || connector.confirms.size > 0) draft.setConnector(name, { ...connector, confirms })
 }
 
-const releasing = (record: ConfigRecord.PlacementEntry, session: string): boolean =>
+const releasing = (record: ConfigRecord.PlacementEntry, session: string | undefined): boolean =>
   record._tag === "Releasing" && record.session === session
 
 /** The leader answered, or could not be told: then it is told again later. */

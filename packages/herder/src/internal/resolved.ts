@@ -55,6 +55,12 @@ const passwordsOfOthers = (
   ]
 }
 
+/** What was read from a config without variables, for as long as somebody uses it: an instance and its tasks share it. */
+const known = new WeakMap<
+  ConnectorConfig,
+  { readonly defaults: ConnectorConfig; readonly read: WeakRef<ResolvedConfig> }
+>()
+
 /** Resolves and decodes. What is wrong with the config is permanent; a variable that cannot be resolved is not. */
 export const resolve = Effect.fnUntraced(function*(
   plugins: Plugins["Service"],
@@ -62,7 +68,22 @@ export const resolve = Effect.fnUntraced(function*(
   defaults: ConnectorConfig,
   raw: ConnectorConfig
 ): Effect.fn.Return<ResolvedConfig, ConnectorError> {
+  const found = known.get(raw)
+  const shared = found?.defaults === defaults ? found.read.deref() : undefined
+  if (shared !== undefined && plugins.all.includes(shared.definition)) return shared
   const { config, secrets } = yield* variables(raw)
+  const read = yield* decode(plugins, defaults, raw, config, secrets)
+  if (config === raw) known.set(raw, { defaults, read: new WeakRef(read) })
+  return read
+})
+
+const decode = Effect.fnUntraced(function*(
+  plugins: Plugins["Service"],
+  defaults: ConnectorConfig,
+  raw: ConnectorConfig,
+  config: ConnectorConfig,
+  secrets: ReadonlyArray<string>
+): Effect.fn.Return<ResolvedConfig, ConnectorError> {
   const name = config["connector.class"] ?? ""
   const definition = plugins.connector(name)
   if (Option.isNone(definition)) {

@@ -93,7 +93,13 @@ export const make = Effect.fnUntraced(function*(
     }
   }
 
-  const acquire = Effect.suspend(() => Scope.provide(definition["~sink"].task(context), scope))
+  // what the author's code needs was provided to the whole task
+  const acquire = Effect.suspend(() =>
+    Scope.provide<SinkConnector.Task<unknown>, ConnectorError, Scope.Scope>(
+      definition["~sink"].task(context),
+      scope
+    )
+  )
   const read = Effect.flatMap(
     persist(env, subscription.read(env.flow.maxPollRecords)),
     (batches) =>
@@ -106,9 +112,9 @@ export const make = Effect.fnUntraced(function*(
       forkWatched(
         Effect.gen(function*() {
           // a target that is down at the start is like one that goes down later
-          const task = yield* persist(env, contain(env.config.redact, env.plugins.provide(acquire)))
+          const task = yield* persist(env, contain(env.config.redact, acquire))
           reader = yield* forkWatched(Effect.forever(read, { disableYield: true }), broken)
-          yield* env.plugins.provide(flow.run(task, scope))
+          yield* flow.run(task, scope)
         }),
         broken
       ),

@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function*(
 
   /** One life of the author's stream. */
   const produce = Effect.scoped(Effect.flatMap(Effect.scope, (scope) => {
-    // what the author's code needs is provided to all of this, so not once for every pull
+    // what the author's code needs was provided to the whole task
     const opened = Effect.suspend(() => {
       const stream = definition["~source"].task(context as never) as Stream.Stream<AnyBatch, ConnectorError>
       return Channel.toPullScoped(Stream.toChannel(stream), scope)
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function*(
 
   // a failure that may pass: what was pulled is stored first, then the author's code starts anew at the stored offsets
   const producing: Effect.Effect<void, ConnectorError | StoreError> = Effect.catch(
-    env.plugins.provide(produce),
+    produce,
     (error: ConnectorError | StoreError | Cause.Done) =>
       error._tag === "Done" ? Effect.never : Effect.andThen(Effect.andThen(handoff.drained, wait(error)), producing)
   )
@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function*(
     // a producer that is interrupted was told to stop: what it made is still stored
     start: Effect.fnUntraced(function*(broken) {
       producer = yield* forkWatched(producing, broken)
-      yield* forkWatched(env.plugins.provide(Effect.forever(store, { disableYield: true })), broken)
+      yield* forkWatched(Effect.forever(store, { disableYield: true }), broken)
     }),
     drain: Effect.suspend(() =>
       producer === undefined

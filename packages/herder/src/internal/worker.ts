@@ -100,12 +100,16 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
     run: Effect.Effect<string, ConnectorError | StoreError>
   ) {
     const label = `start ${Item.format(handle.item)}`
-    handle.interruptStart = yield* Jobs.submit(runtime.executor, {
+    let isOver = false
+    const interrupt = yield* Jobs.submit(runtime.executor, {
       label,
       deadline: runtime.stop.start,
       run,
       settled: (outcome) => {
         if (handle.stopping) return Effect.void
+        // it is over, and nobody holds any more what it was made of
+        isOver = true
+        handle.interruptStart = Effect.void
         switch (outcome._tag) {
           case "Success":
             return Effect.sync(() =>
@@ -122,6 +126,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
         }
       }
     })
+    if (!isOver) handle.interruptStart = interrupt
   })
 
   const startConnector = (
@@ -203,7 +208,8 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       if (made !== undefined) yield* watch(handle, made)
       return definition.version
     })
-    return start(handle, begin)
+    // once for all fibers of the task
+    return start(handle, runtime.plugins.provide(begin))
   }
 
   /** I7: the writers are open; what the log says now decides whether this run may use them. */
