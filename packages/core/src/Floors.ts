@@ -1,5 +1,4 @@
 /** Floors: per item the newest run that opened a writer, or fenced it. Only its writes are accepted (I7). */
-import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Item from "./Item.ts"
 
@@ -29,13 +28,5 @@ export const make = (): Floors => {
   }
 }
 
-/** Tells whether the scope it was made in is closed: a closed writer writes nothing more, whoever still holds it. */
-export const closing: Effect.Effect<{ readonly isClosed: () => boolean }, never, Scope.Scope> = Effect.gen(function*() {
-  let closed = false
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      closed = true
-    })
-  )
-  return { isClosed: () => closed }
-})
+/** Whether a scope is closed, or closing: a writer that was opened in it writes nothing more, whoever still holds it. */
+export const isClosed = (scope: Scope.Scope): boolean => scope.state._tag === "Closed"

@@ -102,23 +102,43 @@ const readingWith = ({ parse, read, schema }: JsonEnvelope.Known) => (bytes: Uin
   schema
 })
 
+/** What a codec depends on, when it holds no schema of its own. */
+interface Settings extends Options {
+  readonly schemasEnable: boolean
+  readonly schemasCacheSize: number
+}
+
+const open = ({ schemasCacheSize, schemasEnable, ...options }: Settings): Codec => {
+  const read = schemasEnable ? JsonEnvelope.envelopeReader(schemasCacheSize, options.replaceNullWithDefault) : readingPlain
+  return {
+    toBytes: writing(schemasEnable, options),
+    fromBytes: (_, bytes) => bytes === null ? nothing : read(bytes)
+  }
+}
+
+/** Without schemas there is nothing to remember but functions of schemas that are written: most connectors share these. */
+const plain = {
+  BASE64: [false, true].map((replaceNullWithDefault) =>
+    open({ schemasEnable: false, schemasCacheSize: 0, decimalFormat: "BASE64", replaceNullWithDefault })
+  ),
+  NUMERIC: [false, true].map((replaceNullWithDefault) =>
+    open({ schemasEnable: false, schemasCacheSize: 0, decimalFormat: "NUMERIC", replaceNullWithDefault })
+  )
+}
+
 const { converter, headerConverter } = converterPair("org.apache.kafka.connect.json.JsonConverter", {
   doc: "Values as JSON, with their schemas unless schemas.enable=false.",
   config,
-  open: (values) => {
-    const { replaceNullWithDefault, schemaContent = "", schemasEnable } = values
-    const decimalFormat = values.decimalFormat.toUpperCase() === "NUMERIC" ? "NUMERIC" : "BASE64"
-    const read = !schemasEnable
-      ? readingPlain
-      : schemaContent === ""
-      ? JsonEnvelope.envelopeReader(values.schemasCacheSize, replaceNullWithDefault)
-      : readingWith(
-        JsonEnvelope.know(JsonSchema.parse(JsonText.parseExact(schemaContent)), replaceNullWithDefault)
-      )
-    return {
-      toBytes: writing(schemasEnable, { decimalFormat, replaceNullWithDefault }),
-      fromBytes: (_, bytes) => bytes === null ? nothing : read(bytes)
-    }
+  open: ({ decimalFormat: format, replaceNullWithDefault, schemaContent = "", schemasCacheSize, schemasEnable }) => {
+    const decimalFormat = format.toUpperCase() === "NUMERIC" ? "NUMERIC" : "BASE64"
+    const shared = schemasEnable ? undefined : plain[decimalFormat][replaceNullWithDefault ? 1 : 0]
+    if (shared !== undefined) return shared
+    const codec = open({ schemasEnable, schemasCacheSize, decimalFormat, replaceNullWithDefault })
+    if (schemaContent === "") return codec
+    const read = readingWith(
+      JsonEnvelope.know(JsonSchema.parse(JsonText.parseExact(schemaContent)), replaceNullWithDefault)
+    )
+    return { toBytes: codec.toBytes, fromBytes: (_, bytes) => bytes === null ? nothing : read(bytes) }
   }
 })
 

@@ -47,7 +47,7 @@ export class OffsetStore extends Context.Service<OffsetStore, {
       open: (item, run) =>
         Effect.gen(function*() {
           if (!floors.raise(item, run)) return yield* fenced("open offsets")
-          const { isClosed } = yield* Floors.closing
+          const scope = yield* Effect.scope
           return {
             prepare: (entries) => ({
               engine: undefined,
@@ -55,7 +55,7 @@ export class OffsetStore extends Context.Service<OffsetStore, {
               run,
               entries,
               commit: Effect.suspend(() => {
-                if (isClosed() || !floors.accepts(item, run)) return Effect.fail(fenced("store offsets"))
+                if (Floors.isClosed(scope) || !floors.accepts(item, run)) return Effect.fail(fenced("store offsets"))
                 store(item.connector, entries)
                 return Effect.void
               })

@@ -7,7 +7,6 @@ import * as ConfigRecord from "@kelpie/core/ConfigRecord"
 import type { HerderEvent } from "@kelpie/core/HerderEvent"
 import type * as Item from "@kelpie/core/Item"
 import type * as Status from "@kelpie/core/Status"
-import * as HashMap from "effect/HashMap"
 import * as Deadlines from "./internal/deadlines.ts"
 import { Draft } from "./internal/draft.ts"
 import * as planConnector from "./internal/planConnector.ts"
@@ -114,7 +113,7 @@ export const plan = (world: World.World, inbox: ReadonlyArray<Message>, now: num
 const take = (draft: Draft, message: Message): void => {
   switch (message._tag) {
     case "StateChanged":
-      draft.world = { ...draft.world, state: message.state }
+      draft.world.state = message.state
       for (const key of message.keys) touch(draft, ConfigRecord.subject(key))
       return
     case "StatusesRead":
@@ -122,7 +121,7 @@ const take = (draft: Draft, message: Message): void => {
         draft.readStatus(record)
         if (message.prune === true && !exists(draft, record)) draft.removeStatus(record)
         // the health of a connector depends on its tasks elsewhere
-        if (HashMap.has(draft.world.connectors, record.connector)) draft.dirty.add(record.connector)
+        if (draft.has(record.connector)) draft.dirty.add(record.connector)
       }
       return
     case "GroupChanged":
@@ -132,7 +131,7 @@ const take = (draft: Draft, message: Message): void => {
       return planConnector.confirmed(draft, message.items, message.ok)
     case "Resync":
       for (const name of ClusterState.names(draft.world.state)) draft.dirty.add(name)
-      for (const name of HashMap.keys(draft.world.connectors)) draft.dirty.add(name)
+      for (const name of draft.names) draft.look(name)
       return
     case "Asked":
     case "Advanced":
@@ -155,10 +154,10 @@ const touch = (draft: Draft, subject: ConfigRecord.Subject): void => {
   switch (subject._tag) {
     case "connector":
     case "tasks":
-      draft.dirty.add(subject.name)
+      draft.look(subject.name)
       return
     case "placement":
-      draft.dirty.add(subject.item.connector)
+      draft.look(subject.item.connector)
       return
     default:
   }
@@ -167,23 +166,23 @@ const touch = (draft: Draft, subject: ConfigRecord.Subject): void => {
 /** I12: what the old life of this worker owned is not its own any more. */
 const sessionChanged = (draft: Draft, session: string | undefined): void => {
   if (draft.world.session === session) return
-  draft.world = { ...draft.world, session }
-  for (const name of HashMap.keys(draft.world.connectors)) draft.dirty.add(name)
+  draft.world.session = session
+  for (const name of draft.names) draft.look(name)
 }
 
 const leaderHinted = (draft: Draft, leader: string | undefined): void => {
   if (draft.world.leader === leader) return
-  draft.world = { ...draft.world, leader }
+  draft.world.leader = leader
   if (leader === undefined) return
   // rare, and each of them may wait for just this
-  for (const name of HashMap.keys(draft.world.connectors)) planConnector.leaderKnown(draft, name)
+  for (const name of draft.names) planConnector.leaderKnown(draft, name)
 }
 
 /** Looks at whatever has a deadline now; a deadline that does not count any more is dropped. */
 const takeDue = (draft: Draft): void => {
   for (let due = Deadlines.first(draft.world.deadlines); due !== undefined && due.at <= draft.now;) {
     draft.dirty.add(due.key)
-    draft.world = { ...draft.world, deadlines: Deadlines.rest(draft.world.deadlines) }
+    draft.world.deadlines = Deadlines.rest(draft.world.deadlines)
     due = Deadlines.first(draft.world.deadlines)
   }
 }

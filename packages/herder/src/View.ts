@@ -3,12 +3,11 @@
  * metrics and events say the same (design, section 7). A status counts only with its item's present token (I8).
  */
 import * as ClusterState from "@kelpie/core/ClusterState"
+import type { TargetState } from "@kelpie/core/ConfigRecord"
 import * as Item from "@kelpie/core/Item"
 import type * as Status from "@kelpie/core/Status"
-import * as HashMap from "effect/HashMap"
-import * as Option from "effect/Option"
 import type { Herder } from "./Herder.ts"
-import type * as World from "./World.ts"
+import * as World from "./World.ts"
 
 /** The part of the world that reads need. */
 export type Snapshot = Pick<World.World, "state" | "statuses" | "settings">
@@ -17,7 +16,7 @@ const idleLane: Status.Reconfiguration = { state: "Idle", attempt: 0 }
 
 /** The visible status of an item. */
 const visible = (self: Snapshot, item: Item.Item): Status.StatusRecord | undefined => {
-  const record = Option.getOrUndefined(HashMap.get(self.statuses, Item.key(item)))
+  const record = World.status(self, item)
   return record !== undefined && record.token === ClusterState.token(self.state, item) ? record : undefined
 }
 
@@ -98,18 +97,29 @@ interface HealthAndConditions {
   readonly conditions: ReadonlyArray<Status.Condition>
 }
 
+const health = (self: Snapshot, name: string): HealthAndConditions =>
+  healthOf({
+    target: ClusterState.connector(self.state, name)?.target,
+    connector: visible(self, Item.connector(name)),
+    tasks: (ClusterState.taskSet(self.state, name)?.tasks ?? []).map((_, task) => visible(self, Item.task(name, task)))
+  })
+
+/** What the health of a connector depends on: what was asked for, and the visible statuses of it and its tasks. */
+export interface HealthInput {
+  readonly target: TargetState | undefined
+  readonly connector: Status.StatusRecord | undefined
+  readonly tasks: ReadonlyArray<Status.StatusRecord | undefined>
+}
+
 /** How well a connector does, and why. Without the tasks that it should have it is never `healthy`. */
-export const health = (self: Snapshot, name: string): HealthAndConditions => {
-  const connector = ClusterState.connector(self.state, name)
-  const record = visible(self, Item.connector(name))
-  if (connector?.target === "STOPPED") return { health: "stopped", conditions: [] }
-  if (connector?.target === "PAUSED") return { health: "paused", conditions: [] }
+export const healthOf = ({ connector: record, target, tasks }: HealthInput): HealthAndConditions => {
+  if (target === "STOPPED") return { health: "stopped", conditions: [] }
+  if (target === "PAUSED") return { health: "paused", conditions: [] }
   if (record === undefined) return { health: "recovering", conditions: [starting] }
-  const conditions = [...connectorConditions(record), ...taskConditions(self, name)]
+  const conditions = [...connectorConditions(record), ...tasks.flatMap(taskConditions)]
   if (record.state === "FAILED") return { health: "failed", conditions }
   const failed = conditions.filter((condition) => condition.reason === "TaskFailed").length
-  const tasks = ClusterState.taskSet(self.state, name)?.tasks.length ?? 0
-  if (failed > 0 && failed === tasks) return { health: "failed", conditions }
+  if (failed > 0 && failed === tasks.length) return { health: "failed", conditions }
   if (failed > 0 || conditions.some((condition) => condition.reason === "ReconfigurationParked")) {
     return { health: "degraded", conditions }
   }
@@ -143,21 +153,19 @@ const connectorConditions = (record: Status.StatusRecord): ReadonlyArray<Status.
   }]
 }
 
-const taskConditions = (self: Snapshot, name: string): ReadonlyArray<Status.Condition> =>
-  (ClusterState.taskSet(self.state, name)?.tasks ?? []).flatMap((_, task): ReadonlyArray<Status.Condition> => {
-    const record = visible(self, Item.task(name, task))
-    // one that was paused has not started again so far
-    if (record === undefined || (record.state !== "FAILED" && record.state !== "RUNNING")) {
-      return [{ reason: "TaskStarting", message: `task ${task} has not started yet` }]
-    }
-    if (record.state === "FAILED") {
-      const message = `task ${task}: ${firstLine(record.trace)}`
-      return [{ reason: "TaskFailed", message, since: record.since, ...restart(record) }]
-    }
-    if (record.retrying === undefined) return []
-    const { message, nextAttemptAt, since } = record.retrying
-    return [{ reason: "TaskRetrying", message: `task ${task}: ${message}`, since, nextAttemptAt }]
-  })
+const taskConditions = (record: Status.StatusRecord | undefined, task: number): ReadonlyArray<Status.Condition> => {
+  // one that was paused has not started again so far
+  if (record === undefined || (record.state !== "FAILED" && record.state !== "RUNNING")) {
+    return [{ reason: "TaskStarting", message: `task ${task} has not started yet` }]
+  }
+  if (record.state === "FAILED") {
+    const message = `task ${task}: ${firstLine(record.trace)}`
+    return [{ reason: "TaskFailed", message, since: record.since, ...restart(record) }]
+  }
+  if (record.retrying === undefined) return []
+  const { message, nextAttemptAt, since } = record.retrying
+  return [{ reason: "TaskRetrying", message: `task ${task}: ${message}`, since, nextAttemptAt }]
+}
 
 const restart = ({ restartAt }: Status.StatusRecord): { readonly nextAttemptAt?: number } =>
   restartAt === undefined ? {} : { nextAttemptAt: restartAt }

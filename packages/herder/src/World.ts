@@ -1,5 +1,7 @@
 /** Everything a herder knows, as one immutable value. Only `Plan` makes a new one; everybody else reads snapshots. */
 import * as ClusterState from "@kelpie/core/ClusterState"
+import type { ConnectorEntry, TaskSetEntry } from "@kelpie/core/ConfigRecord"
+import type * as Item from "@kelpie/core/Item"
 import type * as Status from "@kelpie/core/Status"
 import * as HashMap from "effect/HashMap"
 import * as HashSet from "effect/HashSet"
@@ -67,8 +69,32 @@ export interface Live {
   readonly orphan: boolean
 }
 
+/** What an item should be, when this worker owns it. */
+export interface Wanted {
+  readonly token: number
+  readonly mode: "run" | "paused" | "stopped"
+  /** What a run is a run of. */
+  readonly identity: string
+  readonly revision: number
+}
+
+/** What the log says of a connector, and of it to this worker. */
+export interface Logged {
+  readonly session: string | undefined
+  readonly connector: ClusterState.At<ConnectorEntry> | undefined
+  /** Of the present incarnation. */
+  readonly set: ClusterState.At<TaskSetEntry> | undefined
+  readonly placements: ClusterState.Placements
+  readonly wanted: ReadonlyMap<"connector" | number, Wanted>
+}
+
+/** The latest statuses of a connector and its tasks, by item. */
+export type Statuses = ReadonlyMap<"connector" | number, Status.StatusRecord>
+
 /** A connector on this worker. */
 export interface ConnectorWorld {
+  /** Kept while the log does not move there: it is asked for often, and changes rarely. */
+  readonly logged: Logged | undefined
   readonly connector: ItemWorld
   readonly tasks: ReadonlyMap<number, ItemWorld>
   readonly lane: Lane.Lane
@@ -83,7 +109,7 @@ export interface ConnectorWorld {
   readonly generated: number | undefined
   /** By `Item.key`. */
   readonly confirms: ReadonlyMap<string, Confirm>
-  readonly policies: { readonly key: string; readonly value: ConnectorPolicies } | undefined
+  readonly policies: { readonly of: ConnectorEntry; readonly value: ConnectorPolicies } | undefined
   readonly health: Status.Health | undefined
 }
 
@@ -92,8 +118,8 @@ export interface World {
   readonly settings: Settings
   readonly state: ClusterState.ClusterState
   readonly connectors: HashMap.HashMap<string, ConnectorWorld>
-  /** The latest status of each item, by `Item.key`. */
-  readonly statuses: HashMap.HashMap<string, Status.StatusRecord>
+  /** By connector name. */
+  readonly statuses: HashMap.HashMap<string, Statuses>
   /** Keys are connector names. */
   readonly deadlines: Deadlines.Deadlines
   readonly queues: { readonly generate: Fifo.Fifo<string>; readonly generateSlow: Fifo.Fifo<string> }
@@ -140,7 +166,9 @@ const idleItem: ItemWorld = {
 /** An item of which nothing is known. */
 export const emptyItem = (): ItemWorld => idleItem
 
-const nothing: ConnectorWorld = {
+/** Of a connector of which nothing is known. */
+export const nothing: ConnectorWorld = {
+  logged: undefined,
   connector: idleItem,
   tasks: new Map(),
   lane: { _tag: "Idle" },
@@ -158,6 +186,10 @@ const nothing: ConnectorWorld = {
 export const connector = (self: World, name: string): ConnectorWorld =>
   Option.getOrElse(HashMap.get(self.connectors, name), () => nothing)
 
+/** The latest status of an item, whether it counts or not. */
+export const status = (self: Pick<World, "statuses">, { connector, task }: Item.Item): Status.StatusRecord | undefined =>
+  Option.getOrUndefined(HashMap.get(self.statuses, connector))?.get(task ?? "connector")
+
 /** When this connector has to be looked at again: the earliest of its timers, `Infinity` for none. */
 export const nextAt = (self: ConnectorWorld): number => {
   let at = self.lane._tag === "Waiting" ? self.lane.wakeAt : Infinity
@@ -168,3 +200,31 @@ export const nextAt = (self: ConnectorWorld): number => {
   for (const confirm of self.confirms.values()) at = Math.min(at, confirm.retryAt ?? Infinity)
   return at
 }
+
+const modes = { STARTED: "run", PAUSED: "paused", STOPPED: "stopped" } as const
+
+/** Reads what the log says of a connector, and what a session's items of it should be. */
+export const logged = (state: ClusterState.ClusterState, session: string | undefined, name: string): Logged => {
+  const connector = ClusterState.connector(state, name)
+  const set = ClusterState.taskSet(state, name)
+  const placements = ClusterState.placements(state, name)
+  const wanted = new Map<"connector" | number, Wanted>()
+  if (connector === undefined) return { session, connector, set, placements, wanted }
+  for (const [item, record] of placements) {
+    if (record._tag !== "Owned" || record.session !== session) continue
+    const made = item === "connector" ? connector : set
+    if (made === undefined || (item !== "connector" && item >= (set?.tasks.length ?? 0))) continue
+    wanted.set(item, {
+      token: record.position,
+      mode: modes[connector.target],
+      // a task's token moves with its config; an instance starts anew with each revision
+      identity: item === "connector" ? `${record.position}/${connector.revision}` : `${record.position}`,
+      revision: made.revision
+    })
+  }
+  return { session, connector, set, placements, wanted }
+}
+
+/** Whether nothing moved. */
+export const sameLogged = (a: Logged, b: Logged): boolean =>
+  a.session === b.session && a.connector === b.connector && a.set === b.set && a.placements === b.placements

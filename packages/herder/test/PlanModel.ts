@@ -612,7 +612,7 @@ const content = (
   { attempts, connectors, leader, orphans, queues, runs, slots, starts, state, statuses }: World.World
 ) => ({
   attempts,
-  connectors: Object.fromEntries(connectors),
+  connectors: Object.fromEntries(Array.from(connectors, ([name, { logged: _, ...rest }]) => [name, rest])),
   leader,
   orphans: [...orphans],
   queues: [drain(queues.generate), drain(queues.generateSlow), drain(starts)],

@@ -17,9 +17,11 @@ interface Options {
   readonly report?: (failed: FailedRecord<string>) => Effect.Effect<void, ConnectorError | StoreError>
 }
 
+const noConverters = { key: undefined, value: undefined, header: undefined }
+
 /** Processes records; notes what was done and when. */
 const run = Effect.fnUntraced(function*(records: ReadonlyArray<string>, options: Options) {
-  const where = new Where({ VALUE_CONVERTER: "JsonConverter" })
+  const where = new Where({ ...noConverters, value: { type: "JsonConverter", config: {} } })
   const log: Array<string> = []
   const calls = new Map<string, number>()
   const clock = yield* Clock.Clock
@@ -125,7 +127,7 @@ describe("a batch", () => {
 
   it.effect("dies of a failure that belongs to no record", () =>
     Effect.gen(function*() {
-      const where = new Where({})
+      const where = new Where(noConverters)
       where.index = 7
       const exit = yield* Effect.exit(processAll(
         { tolerance: "all", retryTimeoutMillis: -1, retryDelayMaxMillis: 1 },

@@ -145,11 +145,11 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
       open: (item, run) =>
         Effect.gen(function*() {
           if (!floors.raise(item, run)) return yield* fenced("open topics")
-          const { isClosed } = yield* Floors.closing
+          const scope = yield* Effect.scope
           return {
             append: (appends, offsets) =>
               Effect.suspend(() => {
-                if (isClosed() || !floors.accepts(item, run)) return Effect.fail(fenced("append"))
+                if (Floors.isClosed(scope) || !floors.accepts(item, run)) return Effect.fail(fenced("append"))
                 for (const one of appends) appendTo(one)
                 return offsets === undefined ? Effect.void : offsets.commit
               })
@@ -160,7 +160,7 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
       subscribe: Effect.fnUntraced(function*(options) {
         const { group, item, run } = options
         if (!floors.raise(item, run)) return yield* fenced("subscribe")
-        const { isClosed } = yield* Floors.closing
+        const scope = yield* Effect.scope
         const latch = yield* Effect.acquireRelease(
           Effect.sync(() => {
             const latch = Latch.makeUnsafe(false)
@@ -199,7 +199,7 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
           read: attempt,
           commit: (changed) =>
             Effect.suspend(() => {
-              if (isClosed() || !floors.accepts(item, run)) return Effect.fail(fenced("commit positions"))
+              if (Floors.isClosed(scope) || !floors.accepts(item, run)) return Effect.fail(fenced("commit positions"))
               for (const position of changed) stored.set(Dealing.key(position.topic, position.partition), position)
               return Effect.void
             })

@@ -25,151 +25,163 @@ export class Where {
   index = 0
   /** The transform that runs, by its type. */
   transform = ""
-  readonly #converters: Partial<Record<Stage, string>>
-  constructor(converters: Partial<Record<Stage, string>>) {
+  readonly #converters: ConnectorKeys.ConnectorSettings["converters"]
+  constructor(converters: ConnectorKeys.ConnectorSettings["converters"]) {
     this.#converters = converters
   }
   /** The plugin of the present stage. */
   get plugin(): string {
-    return this.#converters[this.stage] ?? this.transform
+    const { header, key, value } = this.#converters
+    switch (this.stage) {
+      case "KEY_CONVERTER":
+        return key?.type ?? ""
+      case "VALUE_CONVERTER":
+        return value?.type ?? ""
+      case "HEADER_CONVERTER":
+        return header?.type ?? ""
+      default:
+        return this.transform
+    }
   }
 }
 
 type LogRecord = TopicLog.LogRecord
-
-/** The converters and transforms of one task. Both functions note in `where` at which record they are before it can fail. */
-export interface Pipeline {
-  readonly where: Where
-  /** Turns the records `from` to `to` of a source into what the log holds, and adds it to the lists of its topics. */
-  readonly toLog: (
-    records: ReadonlyArray<SourceRecord>,
-    from: number,
-    to: number,
-    now: number,
-    byTopic: Map<string, Array<LogRecord>>
-  ) => void
-  /** Turns the records `from` to `to` of the log into what a sink takes, and adds it to a list. */
-  readonly fromLog: (
-    batch: TopicLog.Batch,
-    from: number,
-    to: number,
-    decode: ((value: unknown) => unknown) | undefined,
-    records: Array<SinkRecord>
-  ) => void
-}
 
 /** Opens the plugins of a task. A plugin that does not exist, or refuses its keys, is a permanent failure. */
 export const make = Effect.fnUntraced(function*(
   plugins: Plugins["Service"],
   settings: ConnectorKeys.ConnectorSettings
 ): Effect.fn.Return<Pipeline, PermanentError> {
-  const { converters } = settings
-  const where = new Where({
-    KEY_CONVERTER: converters.key?.type ?? "",
-    VALUE_CONVERTER: converters.value?.type ?? "",
-    HEADER_CONVERTER: converters.header?.type ?? ""
-  })
-  const key = yield* openConverter(plugins, converters.key, "key")
-  const value = yield* openConverter(plugins, converters.value, "value")
-  const header = yield* openConverter(plugins, converters.header, "header")
-  const transform = yield* openTransforms(plugins, settings, where)
+  const where = new Where(settings.converters)
+  const key = yield* openConverter(plugins, settings.converters.key, "key")
+  const value = yield* openConverter(plugins, settings.converters.value, "value")
+  const header = yield* openConverter(plugins, settings.converters.header, "header")
+  return new Pipeline(where, key, value, header, yield* openTransforms(plugins, settings, where))
+})
 
-  const encode = (record: ConnectRecord, now: number): LogRecord => {
+/** The converters and transforms of one task. Both ways note in `where` at which record they are before it can fail. */
+export class Pipeline {
+  readonly where: Where
+  readonly #key: Codec
+  readonly #value: Codec
+  readonly #header: Codec
+  readonly #transform: Apply | undefined
+
+  constructor(where: Where, key: Codec, value: Codec, header: Codec, transform: Apply | undefined) {
+    this.where = where
+    this.#key = key
+    this.#value = value
+    this.#header = header
+    this.#transform = transform
+  }
+
+  /** Turns the records `from` to `to` of a source into what the log holds, and adds it to the lists of its topics. */
+  toLog(
+    records: ReadonlyArray<SourceRecord>,
+    from: number,
+    to: number,
+    now: number,
+    byTopic: Map<string, Array<LogRecord>>
+  ): void {
+    const transform = this.#transform
+    let topic: string | undefined
+    let list: Array<LogRecord> = []
+    for (let index = from; index < to; index++) {
+      this.where.index = index
+      const given = records[index]
+      if (given === undefined) continue
+      const record = transform === undefined ? given : transform(given)
+      if (record === undefined) continue
+      const encoded = this.#encode(record, now)
+      if (record.topic !== topic) {
+        topic = record.topic
+        list = byTopic.get(topic) ?? []
+        byTopic.set(topic, list)
+      }
+      list.push(encoded)
+    }
+  }
+
+  /** Turns the records `from` to `to` of the log into what a sink takes, and adds it to a list. */
+  fromLog(
+    { firstOffset, partition, records: stored, topic }: TopicLog.Batch,
+    from: number,
+    to: number,
+    decodeValue: ((value: unknown) => unknown) | undefined,
+    records: Array<SinkRecord>
+  ): void {
+    const transform = this.#transform
+    for (let index = from; index < to; index++) {
+      this.where.index = index
+      const one = stored[index]
+      if (one === undefined) continue
+      const decoded = this.#decode(topic, partition, firstOffset + index, one)
+      const record = transform === undefined ? decoded : transform(decoded)
+      if (record === undefined) continue
+      if (decodeValue === undefined) records.push(record)
+      else {
+        this.where.stage = "VALUE_CONVERTER"
+        records.push({ ...record, value: decodeValue(record.value) })
+      }
+    }
+  }
+
+  #encode(record: ConnectRecord, now: number): LogRecord {
     const { headers, topic } = record
-    let keyBytes: Uint8Array | null = null
+    let key: Uint8Array | null = null
     if (record.key !== undefined && record.key !== null) {
-      where.stage = "KEY_CONVERTER"
-      keyBytes = key.toBytes(topic, record.key, record.keySchema)
+      this.where.stage = "KEY_CONVERTER"
+      key = this.#key.toBytes(topic, record.key, record.keySchema)
     }
-    where.stage = "VALUE_CONVERTER"
-    const valueBytes = value.toBytes(topic, record.value, record.valueSchema)
-    let headerBytes: LogRecord["headers"] = noHeaders
-    if (headers !== undefined && headers.length > 0) {
-      where.stage = "HEADER_CONVERTER"
-      headerBytes = headers.map(([name, content, schema]) => [name, header.toBytes(topic, content, schema)] as const)
-    }
+    this.where.stage = "VALUE_CONVERTER"
+    const value = this.#value.toBytes(topic, record.value, record.valueSchema)
     return {
       partition: record.partition,
-      key: keyBytes,
-      value: valueBytes,
-      headers: headerBytes,
+      key,
+      value,
+      headers: headers === undefined || headers.length === 0 ? noHeaders : this.#encodeHeaders(topic, headers),
       timestampMillis: record.timestampMillis ?? now
     }
   }
 
-  const decode = (topic: string, partition: number, offset: number, stored: LogRecord): SinkRecord => {
-    let readKey: SchemaAndValue = nothing
+  #encodeHeaders(topic: string, headers: ReadonlyArray<Header>): LogRecord["headers"] {
+    this.where.stage = "HEADER_CONVERTER"
+    return headers.map(([name, content, schema]) => [name, this.#header.toBytes(topic, content, schema)] as const)
+  }
+
+  #decode(topic: string, partition: number, offset: number, stored: LogRecord): SinkRecord {
+    let key: SchemaAndValue = nothing
     if (stored.key !== null) {
-      where.stage = "KEY_CONVERTER"
-      readKey = key.fromBytes(topic, stored.key)
+      this.where.stage = "KEY_CONVERTER"
+      key = this.#key.fromBytes(topic, stored.key)
     }
-    where.stage = "VALUE_CONVERTER"
-    const read = value.fromBytes(topic, stored.value)
-    let headers: ReadonlyArray<Header> = noHeaders
-    if (stored.headers.length > 0) {
-      where.stage = "HEADER_CONVERTER"
-      headers = readHeaders(header, topic, stored.headers)
-    }
+    this.where.stage = "VALUE_CONVERTER"
+    const value = this.#value.fromBytes(topic, stored.value)
     return {
       topic,
       partition,
       offset,
       originalTopic: topic,
       timestampMillis: stored.timestampMillis,
-      key: readKey.value,
-      keySchema: readKey.schema,
-      value: read.value,
-      valueSchema: read.schema,
-      headers
+      key: key.value,
+      keySchema: key.schema,
+      value: value.value,
+      valueSchema: value.schema,
+      headers: stored.headers.length === 0 ? noHeaders : this.#decodeHeaders(topic, stored.headers)
     }
   }
 
-  return {
-    where,
-    toLog: (records, from, to, now, byTopic) => {
-      let topic: string | undefined
-      let list: Array<LogRecord> = []
-      for (let index = from; index < to; index++) {
-        where.index = index
-        const given = records[index]
-        if (given === undefined) continue
-        const record = transform === undefined ? given : transform(given)
-        if (record === undefined) continue
-        const encoded = encode(record, now)
-        if (record.topic !== topic) {
-          topic = record.topic
-          list = byTopic.get(topic) ?? []
-          byTopic.set(topic, list)
-        }
-        list.push(encoded)
-      }
-    },
-    fromLog: ({ firstOffset, partition, records: stored, topic }, from, to, decodeValue, records) => {
-      for (let index = from; index < to; index++) {
-        where.index = index
-        const one = stored[index]
-        if (one === undefined) continue
-        const decoded = decode(topic, partition, firstOffset + index, one)
-        const record = transform === undefined ? decoded : transform(decoded)
-        if (record === undefined) continue
-        if (decodeValue === undefined) records.push(record)
-        else {
-          where.stage = "VALUE_CONVERTER"
-          records.push({ ...record, value: decodeValue(record.value) })
-        }
-      }
-    }
+  #decodeHeaders(topic: string, headers: LogRecord["headers"]): ReadonlyArray<Header> {
+    this.where.stage = "HEADER_CONVERTER"
+    return headers.map(([name, bytes]) => {
+      const { schema, value } = this.#header.fromBytes(topic, bytes)
+      return [name, value, schema]
+    })
   }
-})
+}
 
 const noHeaders: ReadonlyArray<never> = []
 const nothing: SchemaAndValue = { value: null, schema: undefined }
-
-const readHeaders = (codec: Codec, topic: string, headers: TopicLog.LogRecord["headers"]): ReadonlyArray<Header> =>
-  headers.map(([name, bytes]) => {
-    const { schema, value } = codec.fromBytes(topic, bytes)
-    return [name, value, schema]
-  })
 
 const find = <K extends Plugin.Kind>(
   plugins: Plugins["Service"],

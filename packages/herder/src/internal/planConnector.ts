@@ -3,10 +3,8 @@
  *
  * Each part compares what should be with what is and sends its machine the event that brings them together.
  */
-import * as ClusterState from "@kelpie/core/ClusterState"
 import type * as ConfigRecord from "@kelpie/core/ConfigRecord"
 import * as Item from "@kelpie/core/Item"
-import * as HashMap from "effect/HashMap"
 import * as View from "../View.ts"
 import type * as World from "../World.ts"
 import type { Draft } from "./draft.ts"
@@ -19,70 +17,36 @@ export { message as runMessage } from "./planRun.ts"
 
 /** Looks at every connector that something happened to, then gives free slots to who waits for one. */
 export const planDirty = (draft: Draft): void => {
-  for (const name of draft.dirty) one(draft, name)
-  draft.dirty.clear()
+  for (const name of draft.dirty) act(draft, name)
   planRun.admit(draft)
   planLane.admit(draft)
-  // who was admitted, or was told so by its own transition, shows it
+  // who was admitted shows it too
   for (const name of draft.dirty) show(draft, name)
 }
 
-/** What an item should be, when this worker owns it. */
-export interface Wanted {
-  readonly token: number
-  readonly mode: "run" | "paused" | "stopped"
-  /** What a run is a run of. */
-  readonly identity: string
-  readonly revision: number
-}
-
-const modes = { STARTED: "run", PAUSED: "paused", STOPPED: "stopped" } as const
-
-/** What this worker's items of a connector should be, by item. */
-const wantedItems = (draft: Draft, name: string): Map<"connector" | number, Wanted> => {
-  const { session, state } = draft.world
-  const wanted = new Map<"connector" | number, Wanted>()
-  const connector = ClusterState.connector(state, name)
-  if (connector === undefined) return wanted
-  const set = ClusterState.taskSet(state, name)
-  for (const [item, record] of ClusterState.placements(state, name)) {
-    if (record._tag !== "Owned" || record.session !== session) continue
-    const made = item === "connector" ? connector : set
-    if (made === undefined || (item !== "connector" && item >= (set?.tasks.length ?? 0))) continue
-    wanted.set(item, {
-      token: record.position,
-      mode: modes[connector.target],
-      // a task's token moves with its config; an instance starts anew with each revision
-      identity: item === "connector" ? `${record.position}/${connector.revision}` : `${record.position}`,
-      revision: made.revision
-    })
-  }
-  return wanted
-}
-
-const one = (draft: Draft, name: string): void => {
-  const wanted = wantedItems(draft, name)
+const act = (draft: Draft, name: string): void => {
+  const { wanted } = draft.logged(name)
   planRun.plan(draft, Item.connector(name), wanted.get("connector"))
   const tasks = new Set(draft.connector(name).tasks.keys())
   for (const item of wanted.keys()) if (item !== "connector") tasks.add(item)
   for (const task of tasks) planRun.plan(draft, Item.task(name, task), wanted.get(task))
   planRelease(draft, name)
   planLane.plan(draft, name, wanted.get("connector"))
-  planStatus.plan(draft, name, wanted)
+}
+
+const show = (draft: Draft, name: string): void => {
+  planStatus.plan(draft, name, draft.logged(name).wanted)
   planHealth(draft, name)
   forget(draft, name)
 }
 
-const show = (draft: Draft, name: string): void => {
-  planStatus.plan(draft, name, wantedItems(draft, name))
-  planHealth(draft, name)
-}
+const noConfirms: World.ConnectorWorld["confirms"] = new Map()
 
 /** What has let go of an item that it was asked to let go of, is told to the leader, once. */
 const planRelease = (draft: Draft, name: string): void => {
   const connector = draft.connector(name)
-  const confirms = new Map<string, World.Confirm>()
-  for (const [item, record] of ClusterState.placements(draft.world.state, name)) {
+  let confirms = noConfirms
+  for (const [item, record] of draft.logged(name).placements) {
     if (!releasing(record, draft.world.session)) continue
     const unit: Item.Item = item === "connector" ? Item.connector(name) : Item.task(name, item)
     const run = (item === "connector" ? connector.connector : connector.tasks.get(item))?.run
@@ -91,7 +55,7 @@ const planRelease = (draft: Draft, name: string): void => {
     const due = known?.position !== record.position || (known.retryAt !== undefined && known.retryAt <= draft.now)
     if (due) draft.confirms.push({ ...unit, position: record.position })
     const failures = known?.position === record.position ? known.failures : 0
-    confirms.set(
+    confirms = new Map(confirms).set(
       Item.key(unit),
       due || known === undefined ? { position: record.position, failures, retryAt: undefined } : known
     )
@@ -119,11 +83,20 @@ export const confirmed = (draft: Draft, items: ReadonlyArray<Item.Item>, ok: boo
 }
 
 const planHealth = (draft: Draft, name: string): void => {
-  if (!HashMap.has(draft.world.connectors, name) || ClusterState.connector(draft.world.state, name) === undefined) {
-    return
-  }
+  const { connector: asked, placements, set } = draft.logged(name)
+  if (!draft.has(name) || asked === undefined) return
   const connector = draft.connector(name)
-  const { conditions, health } = View.health(draft.world, name)
+  /** I8: a status counts with its item's present token only. */
+  const visible = (item: Item.Item) => {
+    const placed = placements.get(item.task ?? "connector")
+    const record = draft.status(item)
+    return placed?._tag === "Owned" && record?.token === placed.position ? record : undefined
+  }
+  const { conditions, health } = View.healthOf({
+    target: asked.target,
+    connector: visible(Item.connector(name)),
+    tasks: (set?.tasks ?? []).map((_, task) => visible(Item.task(name, task)))
+  })
   if (connector.health === health) return
   draft.setConnector(name, { ...connector, health })
   if (connector.health === undefined) return
@@ -139,8 +112,7 @@ const planHealth = (draft: Draft, name: string): void => {
 
 /** A connector of which nothing is left here. */
 const forget = (draft: Draft, name: string): void => {
-  const { state } = draft.world
-  if (ClusterState.connector(state, name) !== undefined || !HashMap.has(draft.world.connectors, name)) return
+  if (draft.logged(name).connector !== undefined || !draft.has(name)) return
   const { connector, confirms, live, tasks } = draft.connector(name)
   if (connector.run._tag !== "Idle" || tasks.size > 0 || confirms.size > 0 || live !== undefined) return
   draft.removeConnector(name)

@@ -1,24 +1,21 @@
 /** The lanes: one per connector whose instance runs here; admitted when a slot is free (law 1). */
-import * as ClusterState from "@kelpie/core/ClusterState"
-import * as Item from "@kelpie/core/Item"
 import * as HashSet from "effect/HashSet"
 import * as Lane from "../Lane.ts"
 import type * as Plan from "../Plan.ts"
 import type * as World from "../World.ts"
 import type { Draft } from "./draft.ts"
 import * as Fifo from "./fifo.ts"
-import type { Wanted } from "./planConnector.ts"
 import * as planStatus from "./planStatus.ts"
 
 /** The policies of a connector, read from its config once per revision. */
 export const policies = (draft: Draft, name: string): World.ConnectorPolicies | undefined => {
-  const asked = ClusterState.connector(draft.world.state, name)
+  const asked = draft.logged(name).connector
   if (asked === undefined) return undefined
   const connector = draft.connector(name)
-  const key = `${asked.incarnation}/${asked.revision}`
-  if (connector.policies?.key === key) return connector.policies.value
+  const known = connector.policies
+  if (known?.of.incarnation === asked.incarnation && known.of.revision === asked.revision) return known.value
   const value = draft.world.settings.policies(name, asked.incarnation, asked.config)
-  draft.setConnector(name, { ...connector, policies: { key, value } })
+  draft.setConnector(name, { ...connector, policies: { of: asked, value } })
   return value
 }
 
@@ -74,7 +71,7 @@ const carryOut = (draft: Draft, name: string, command: Lane.Command): void => {
       draft.nextAttempt()
       const slot = connector.slow ? "generateSlow" : "generate"
       const { slots } = draft.world
-      draft.world = { ...draft.world, slots: { ...slots, [slot]: slots[slot] + 1 } }
+      draft.world.slots = { ...slots, [slot]: slots[slot] + 1 }
       draft.setConnector(name, {
         ...connector,
         live: { attempt: command.attempt, laneKey: connector.laneKey, slot, orphan: false }
@@ -126,9 +123,9 @@ const report = (draft: Draft, name: string, command: Extract<Lane.Command, { _ta
 }
 
 /** Compares the lane with the instance and the request that it should belong to (laws 2, 3, 11, 12). */
-export const plan = (draft: Draft, name: string, wanted: Wanted | undefined): void => {
+export const plan = (draft: Draft, name: string, wanted: World.Wanted | undefined): void => {
   const { connector, lane, laneKey } = draft.connector(name)
-  const asked = ClusterState.connector(draft.world.state, name)
+  const asked = draft.logged(name).connector
   const runs = wanted?.mode === "run" && connector.run._tag === "Running" && connector.identity === wanted.identity
   if (asked === undefined || !runs || connector.run._tag !== "Running") {
     if (laneKey !== undefined) draft.setConnector(name, { ...draft.connector(name), laneKey: undefined })
@@ -153,7 +150,7 @@ const enqueue = (draft: Draft, name: string): void => {
   const pool = connector.slow ? "generateSlow" : "generate"
   draft.setConnector(name, { ...connector, inQueue: true })
   const { queues } = draft.world
-  draft.world = { ...draft.world, queues: { ...queues, [pool]: Fifo.push(queues[pool], name) } }
+  draft.world.queues = { ...queues, [pool]: Fifo.push(queues[pool], name) }
 }
 
 /** Law 4: a lane does not start beside its own orphan unless the config changed. */
@@ -173,7 +170,7 @@ export const admit = (draft: Draft): void => {
       const next = Fifo.pop(draft.world.queues[pool])
       if (next === undefined) break
       const [name, rest] = next
-      draft.world = { ...draft.world, queues: { ...draft.world.queues, [pool]: rest } }
+      draft.world.queues = { ...draft.world.queues, [pool]: rest }
       const connector = draft.connector(name)
       if (connector.inQueue) draft.setConnector(name, { ...connector, inQueue: false })
       if (connector.lane._tag === "Queued" && !blocked(connector)) send(draft, name, { _tag: "Admitted" })
@@ -228,10 +225,8 @@ export const message = (draft: Draft, message: LaneMessage): void => {
 
 /** Whether the log has moved on from the config and the owner that the instance belongs to. */
 const isOutdated = (draft: Draft, name: string): boolean => {
-  const { state } = draft.world
-  const asked = ClusterState.connector(state, name)
-  const present = `${ClusterState.token(state, Item.connector(name))}/${asked?.revision}`
-  return asked?.target !== "STARTED" || draft.connector(name).connector.identity !== present
+  const wanted = draft.logged(name).wanted.get("connector")
+  return wanted?.mode !== "run" || draft.connector(name).connector.identity !== wanted.identity
 }
 
 const freeSlot = (draft: Draft, name: string): void => {
@@ -239,7 +234,7 @@ const freeSlot = (draft: Draft, name: string): void => {
   const slot = connector.live?.slot
   if (slot === undefined || connector.live === undefined) return
   const { slots } = draft.world
-  draft.world = { ...draft.world, slots: { ...slots, [slot]: slots[slot] - 1 } }
+  draft.world.slots = { ...slots, [slot]: slots[slot] - 1 }
   draft.setConnector(name, { ...connector, live: { ...connector.live, slot: undefined } })
 }
 
@@ -261,6 +256,6 @@ const returned = (draft: Draft, name: string, attempt: number): void => {
 }
 
 const orphans = (draft: Draft, connector: string, orphans: HashSet.HashSet<number>, ended: boolean): void => {
-  draft.world = { ...draft.world, orphans }
+  draft.world.orphans = orphans
   draft.events.push({ _tag: "OrphanChanged", at: draft.now, connector, label: "generating task configs", ended })
 }

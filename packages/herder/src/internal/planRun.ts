@@ -1,12 +1,10 @@
 /** The runs of items: what should run is started, what should not is stopped, what failed waits for its restart. */
-import * as ClusterState from "@kelpie/core/ClusterState"
 import * as Item from "@kelpie/core/Item"
 import type * as Plan from "../Plan.ts"
 import * as RunMachine from "../RunMachine.ts"
 import * as World from "../World.ts"
 import type { Draft } from "./draft.ts"
 import * as Fifo from "./fifo.ts"
-import type { Wanted } from "./planConnector.ts"
 import { policies } from "./planLane.ts"
 
 const get = (draft: Draft, item: Item.Item): World.ItemWorld => {
@@ -55,11 +53,11 @@ const interpret = (item: Item.Item, command: RunMachine.Command, before: World.I
 
 const freeSlot = (draft: Draft): void => {
   const { slots } = draft.world
-  draft.world = { ...draft.world, slots: { ...slots, start: slots.start - 1 } }
+  draft.world.slots = { ...slots, start: slots.start - 1 }
 }
 
 /** Compares what should run with what does. */
-export const plan = (draft: Draft, item: Item.Item, wanted: Wanted | undefined): void => {
+export const plan = (draft: Draft, item: Item.Item, wanted: World.Wanted | undefined): void => {
   const runs = wanted?.mode === "run"
   const unused: Item.Run = { token: 0, start: 0 }
   let entry = get(draft, item)
@@ -95,12 +93,12 @@ const drop = (draft: Draft, item: Item.Item): void => {
   tasks.delete(item.task)
   draft.setConnector(item.connector, { ...connector, tasks })
   // of a task that moved the new owner tells
-  const count = ClusterState.taskSet(draft.world.state, item.connector)?.tasks.length ?? 0
+  const count = draft.logged(item.connector).set?.tasks.length ?? 0
   if (item.task >= count) draft.removeStatus(item)
 }
 
 const enqueue = (draft: Draft, item: Item.Item): void => {
-  draft.world = { ...draft.world, starts: Fifo.push(draft.world.starts, Item.key(item)) }
+  draft.world.starts = Fifo.push(draft.world.starts, Item.key(item))
 }
 
 /** Gives free start slots to the items that wait for one, in order. */
@@ -109,12 +107,12 @@ export const admit = (draft: Draft): void => {
     const next = Fifo.pop(draft.world.starts)
     if (next === undefined) return
     const [key, starts] = next
-    draft.world = { ...draft.world, starts }
+    draft.world.starts = starts
     const item = Item.fromKey(key)
     const entry = get(draft, item)
     if (entry.run._tag !== "Queued") continue // it was not wanted any more, or waits a second time
     const { slots } = draft.world
-    draft.world = { ...draft.world, slots: { ...slots, start: slots.start + 1 } }
+    draft.world.slots = { ...slots, start: slots.start + 1 }
     send(draft, item, { _tag: "Admitted" }, draft.nextRun(Number(entry.identity?.split("/")[0])))
   }
 }

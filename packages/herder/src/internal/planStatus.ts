@@ -4,10 +4,9 @@ import type * as Status from "@kelpie/core/Status"
 import type * as Lane from "../Lane.ts"
 import type * as World from "../World.ts"
 import type { Draft } from "./draft.ts"
-import type { Wanted } from "./planConnector.ts"
 
 /** Brings the statuses of a connector and its tasks up to what is; items of others are theirs to tell. */
-export const plan = (draft: Draft, name: string, wanted: ReadonlyMap<"connector" | number, Wanted>): void => {
+export const plan = (draft: Draft, name: string, wanted: ReadonlyMap<"connector" | number, World.Wanted>): void => {
   const connector = draft.connector(name)
   const own = wanted.get("connector")
   if (own === undefined) gone(draft, Item.connector(name))
@@ -37,7 +36,7 @@ interface Word {
 }
 
 /** The state word of an item; `undefined` while it has none yet. */
-const word = (want: Wanted, item: World.ItemWorld | undefined, lane: Lane.Lane | undefined): Word | undefined => {
+const word = (want: World.Wanted, item: World.ItemWorld | undefined, lane: Lane.Lane | undefined): Word | undefined => {
   const run = item?.run
   if (run === undefined || run._tag === "Idle") {
     return want.mode === "paused" ? { state: "PAUSED" } : want.mode === "stopped" ? { state: "STOPPED" } : undefined
@@ -51,7 +50,7 @@ const word = (want: Wanted, item: World.ItemWorld | undefined, lane: Lane.Lane |
 const put = (
   draft: Draft,
   item: Item.Item,
-  want: Wanted,
+  want: World.Wanted,
   world: World.ItemWorld | undefined,
   connector: World.ConnectorWorld | undefined
 ): void => {

@@ -18,14 +18,14 @@ import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { contain } from "./contained.ts"
 import { canonical } from "./digest.ts"
 import { logReport } from "./errorReport.ts"
 import * as Handoff from "./handoff.ts"
 import * as Pipeline from "./pipeline.ts"
-import { forkWatched, persist, type Retrier, retrier, type Task, type TaskEnv } from "./taskEnv.ts"
+import { type Broken, forkWatched, persist, type Retrier, retrier, type Task, type TaskEnv } from "./taskEnv.ts"
 import { processAll } from "./tolerance.ts"
 
 type AnyBatch = SourceConnector.Batch<unknown, unknown>
@@ -42,47 +42,118 @@ export const make = Effect.fnUntraced(function*(
   env: TaskEnv,
   definition: SourceConnector.SourceConnector<any, any>
 ): Effect.fn.Return<Task, ConnectorError | StoreError, Scope.Scope> {
-  const offsetWriter = yield* env.offsets.open(env.item, env.run)
-  const logWriter = yield* env.log.open(env.item, env.run)
+  const offsets = yield* env.offsets.open(env.item, env.run)
+  const log = yield* env.log.open(env.item, env.run)
   const pipeline = yield* Pipeline.make(env.plugins, env.config.settings)
-  const codecs = jsonCodecs(definition["~source"])
-  const handoff = Handoff.make<Converted>(env.flow.batchesInFlight)
-  const convert = converter(env, pipeline, codecs)
-  const createTopics = topicCreator(env)
-  let producer: Fiber.Fiber<void, ConnectorError | StoreError> | undefined
+  const runtime: SourceConnector.Runtime = definition["~source"]
+  const taskConfig = yield* decode(jsonCodecs(runtime).taskConfig, env.taskConfig, "task config")
+  return new SourceTask(env, runtime, taskConfig, { offsets, log }, pipeline)
+})
 
-  const taskConfig = yield* decode(codecs.taskConfig, env.taskConfig, "task config")
-  const context = {
-    name: env.item.connector,
-    task: env.item.task,
-    config: env.config.values,
-    taskConfig,
-    offsets: { get: (partition: unknown) => storedOffset(env, codecs, partition) }
+interface Writers {
+  readonly offsets: OffsetStore.Writer
+  readonly log: TopicLog.Writer
+}
+
+/** What batches need on their way: made with the first one, since most tasks wait for one. */
+interface Flow {
+  readonly handoff: Handoff.Handoff<Converted>
+  readonly convert: (batch: AnyBatch) => Effect.Effect<Converted, ConnectorError | StoreError>
+  readonly createTopics: ReturnType<typeof topicCreator>
+}
+
+class SourceTask implements Task {
+  readonly #env: TaskEnv
+  readonly #runtime: SourceConnector.Runtime
+  readonly #taskConfig: unknown
+  readonly #writers: Writers
+  readonly #pipeline: Pipeline.Pipeline
+  #flow: Flow | undefined
+  #producer: Fiber.Fiber<void, ConnectorError | StoreError> | undefined
+  /** Since the first failure. */
+  #failing: Retrier | undefined
+
+  constructor(
+    env: TaskEnv,
+    runtime: SourceConnector.Runtime,
+    taskConfig: unknown,
+    writers: Writers,
+    pipeline: Pipeline.Pipeline
+  ) {
+    this.#env = env
+    this.#runtime = runtime
+    this.#taskConfig = taskConfig
+    this.#writers = writers
+    this.#pipeline = pipeline
   }
 
-  /** Since the first failure. */
-  let failing: Retrier | undefined
-  const recovered = Effect.suspend(() => failing === undefined ? Effect.void : failing.recovered)
-  const wait = (error: ConnectorError | StoreError) => (failing ??= retrier(env)).wait(error)
+  start(broken: Broken): Effect.Effect<void, never, Scope.Scope> {
+    return Effect.flatMap(Effect.scope, (scope) =>
+      Effect.map(forkWatched(this.#producing(scope, broken), broken), (producer) => {
+        this.#producer = producer
+      }))
+  }
+
+  // a producer that is interrupted was told to stop: what it made is still stored
+  get drain(): Effect.Effect<void> {
+    const producer = this.#producer
+    return producer === undefined
+      ? Effect.void
+      : Fiber.interrupt(producer).pipe(
+        Effect.andThen(this.#drained),
+        Effect.andThen(Fiber.await(producer)),
+        Effect.andThen(thrown)
+      )
+  }
+
+  get #drained(): Effect.Effect<void> {
+    return Effect.suspend(() => this.#flow?.handoff.drained ?? Effect.void)
+  }
+
+  /** Makes batches until it is interrupted; a stream that ends leaves it waiting. */
+  #producing(scope: Scope.Scope, broken: Broken): Effect.Effect<void, ConnectorError | StoreError> {
+    return Effect.catch(
+      this.#produce(scope, broken),
+      (error: ConnectorError | StoreError | Cause.Done) =>
+        error._tag === "Done"
+          ? Effect.never
+          // it may pass: what was pulled is stored first, then the author's code starts anew at the stored offsets
+          : this.#drained.pipe(
+            Effect.andThen((this.#failing ??= retrier(this.#env)).wait(error)),
+            Effect.andThen(Effect.suspend(() => this.#producing(scope, broken)))
+          )
+    )
+  }
 
   /** One life of the author's stream. */
-  const produce = Effect.scoped(Effect.flatMap(Effect.scope, (scope) => {
-    // what the author's code needs was provided to the whole task
-    const opened = Effect.suspend(() => {
-      const stream = definition["~source"].task(context as never) as Stream.Stream<AnyBatch, ConnectorError>
-      return Channel.toPullScoped(Stream.toChannel(stream), scope)
-    })
-    return Effect.flatMap(contain(env.config.redact, opened), pullAll)
-  }))
+  #produce(taskScope: Scope.Scope, broken: Broken): Effect.Effect<void, ConnectorError | StoreError | Cause.Done> {
+    return Effect.scoped(Effect.flatMap(Effect.scope, (scope) => {
+      // what the author's code needs was provided to the whole task
+      const opened = Effect.suspend(() => {
+        const stream = this.#runtime.task(this.#context() as never) as Stream.Stream<AnyBatch, ConnectorError>
+        return Channel.toPullScoped(Stream.toChannel(stream), scope)
+      })
+      return Effect.flatMap(contain(this.#env.config.redact, opened), (pull) => this.#pullAll(pull, taskScope, broken))
+    }))
+  }
 
-  const pass = (batch: AnyBatch) => Effect.flatMap(convert(batch), handoff.offer)
-  const operation = { _tag: "PollSource", connector: env.item.connector, task: env.item.task } as const
+  #context() {
+    const { config, item } = this.#env
+    return {
+      name: item.connector,
+      task: item.task,
+      config: config.values,
+      taskConfig: this.#taskConfig,
+      offsets: { get: (partition: unknown) => storedOffset(this.#env, jsonCodecs(this.#runtime), partition) }
+    }
+  }
 
-  const pullAll = <E>(pull: Effect.Effect<ReadonlyArray<AnyBatch>, E>) => {
+  #pullAll<E>(pull: Effect.Effect<ReadonlyArray<AnyBatch>, E>, scope: Scope.Scope, broken: Broken) {
+    const { config, item, middleware } = this.#env
     let pulled: Array<AnyBatch> = []
-    const poll = env.middleware(
-      operation,
-      Effect.map(contain(env.config.redact, pull), (batches) => {
+    const poll = middleware(
+      { _tag: "PollSource", connector: item.connector, task: item.task },
+      Effect.map(contain(config.redact, pull), (batches) => {
         let records = 0
         for (const batch of batches) {
           pulled.push(batch)
@@ -91,63 +162,76 @@ export const make = Effect.fnUntraced(function*(
         return records
       })
     )
-    const step = poll.pipe(
-      Effect.andThen(recovered),
-      Effect.andThen(Effect.suspend(() => {
-        const [only, ...more] = pulled
-        const batches = pulled
-        pulled = []
-        return only !== undefined && more.length === 0 ? pass(only) : Effect.forEach(batches, pass, { discard: true })
-      }))
-    )
+    const passPulled = Effect.suspend(() => {
+      const batches = pulled
+      pulled = []
+      return Effect.andThen(this.#recovered(), this.#pass(batches, scope, broken))
+    })
     // the hand-over makes it wait; a yield for every batch would cost more than the batch
-    return Effect.forever(step, { disableYield: true })
+    return Effect.forever(Effect.andThen(poll, passPulled), { disableYield: true })
   }
 
-  // a failure that may pass: what was pulled is stored first, then the author's code starts anew at the stored offsets
-  const producing: Effect.Effect<void, ConnectorError | StoreError> = Effect.catch(
-    produce,
-    (error: ConnectorError | StoreError | Cause.Done) =>
-      error._tag === "Done" ? Effect.never : Effect.andThen(Effect.andThen(handoff.drained, wait(error)), producing)
-  )
+  #recovered(): Effect.Effect<void> {
+    return this.#failing === undefined ? Effect.void : this.#failing.recovered
+  }
 
-  const acknowledge = (batches: ReadonlyArray<Converted>) =>
-    Effect.forEach(
-      batches,
-      ({ ack }) => ack === undefined ? Effect.void : persist(env, contain(env.config.redact, ack)),
-      {
-        discard: true
-      }
-    )
-  const storeBatches = Effect.suspend(() => {
-    const batches = handoff.takeUnsafe(env.flow.batchesInFlight)
-    const appends = appendsOf(batches)
-    const offsets = lastOffsets(batches)
-    const prepared = offsets.length === 0 ? undefined : offsetWriter.prepare(offsets)
-    const append = Effect.andThen(createTopics(appends), persist(env, logWriter.append(appends, prepared)))
-    const stored = batches.some(({ ack }) => ack !== undefined) ? Effect.andThen(append, acknowledge(batches)) : append
-    return Effect.map(stored, handoff.settled)
-  })
-  // who made the first batch may have more at once: they are stored together
-  const store = handoff.ready.pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(storeBatches))
-
-  return {
-    // a producer that is interrupted was told to stop: what it made is still stored
-    start: Effect.fnUntraced(function*(broken) {
-      producer = yield* forkWatched(producing, broken)
-      yield* forkWatched(Effect.forever(store, { disableYield: true }), broken)
-    }),
-    drain: Effect.suspend(() =>
-      producer === undefined
+  /** Converts batches and hands them over to be stored. */
+  #pass(batches: ReadonlyArray<AnyBatch>, scope: Scope.Scope, broken: Broken) {
+    const flow = this.#flow
+    if (flow === undefined) {
+      return batches.length === 0
         ? Effect.void
-        : Fiber.interrupt(producer).pipe(
-          Effect.andThen(handoff.drained),
-          Effect.andThen(Fiber.await(producer)),
-          Effect.andThen(thrown)
-        )
+        : Effect.flatMap(this.#open(scope, broken), (opened) => passAll(opened, batches))
+    }
+    return passAll(flow, batches)
+  }
+
+  #open(scope: Scope.Scope, broken: Broken): Effect.Effect<Flow> {
+    const flow: Flow = {
+      handoff: Handoff.make<Converted>(this.#env.flow.batchesInFlight),
+      convert: converter(this.#env, this.#pipeline, jsonCodecs(this.#runtime)),
+      createTopics: topicCreator(this.#env)
+    }
+    this.#flow = flow
+    // who made the first batch may have more at once: they are stored together
+    const store = flow.handoff.ready.pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(this.#store(flow)))
+    return Effect.as(
+      Scope.provide(forkWatched(Effect.forever(store, { disableYield: true }), broken), scope),
+      flow
     )
   }
-})
+
+  /** Stores what waits: records first, or in one transaction with the offsets that stand for them (I9). */
+  #store({ createTopics, handoff }: Flow): Effect.Effect<void, ConnectorError | StoreError> {
+    return Effect.suspend(() => {
+      const batches = handoff.takeUnsafe(this.#env.flow.batchesInFlight)
+      const appends = appendsOf(batches)
+      const offsets = lastOffsets(batches)
+      const prepared = offsets.length === 0 ? undefined : this.#writers.offsets.prepare(offsets)
+      const append = Effect.andThen(
+        createTopics(appends),
+        persist(this.#env, this.#writers.log.append(appends, prepared))
+      )
+      const stored = batches.some(({ ack }) => ack !== undefined)
+        ? Effect.andThen(append, acknowledge(this.#env, batches))
+        : append
+      return Effect.map(stored, handoff.settled)
+    })
+  }
+}
+
+const passAll = ({ convert, handoff }: Flow, batches: ReadonlyArray<AnyBatch>) => {
+  const [only, ...more] = batches
+  const pass = (batch: AnyBatch) => Effect.flatMap(convert(batch), handoff.offer)
+  return only !== undefined && more.length === 0 ? pass(only) : Effect.forEach(batches, pass, { discard: true })
+}
+
+const acknowledge = (env: TaskEnv, batches: ReadonlyArray<Converted>) =>
+  Effect.forEach(
+    batches,
+    ({ ack }) => ack === undefined ? Effect.void : persist(env, contain(env.config.redact, ack)),
+    { discard: true }
+  )
 
 /** What finalizers of an author's stream threw while it was interrupted: the stop was not clean. */
 const thrown = (exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> => {

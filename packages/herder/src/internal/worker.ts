@@ -3,6 +3,7 @@
  * outcome returns through the inbox.
  */
 import * as ClusterState from "@kelpie/core/ClusterState"
+import type * as ConfigRecord from "@kelpie/core/ConfigRecord"
 import type { ConnectorError } from "@kelpie/core/ConnectorError"
 import * as Item from "@kelpie/core/Item"
 import type * as SourceConnector from "@kelpie/core/SourceConnector"
@@ -20,11 +21,11 @@ import { contain } from "./contained.ts"
 import * as Generation from "./generation.ts"
 import * as Jobs from "./jobs.ts"
 import * as Redaction from "./redaction.ts"
-import { resolve } from "./resolved.ts"
+import { type ResolvedConfig, resolve } from "./resolved.ts"
 import type { Runtime } from "./runtime.ts"
 import * as SinkTask from "./sinkTask.ts"
 import * as SourceTask from "./sourceTask.ts"
-import type { Task } from "./taskEnv.ts"
+import type { Task, TaskEnv } from "./taskEnv.ts"
 import { describe } from "./trace.ts"
 
 /** A run of an item, from its start to the end of its stop. */
@@ -179,20 +180,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       const config = yield* resolve(runtime.plugins, runtime.variables, runtime.defaults, set?.config ?? {})
       handle.redact = config.redact
       const { definition } = config
-      const env = {
-        item,
-        run,
-        members: set?.tasks.length ?? 1,
-        config,
-        taskConfig: set?.tasks[task]?.config ?? {},
-        offsets: runtime.offsetStore,
-        log: runtime.topicLog,
-        plugins: runtime.plugins,
-        middleware: runtime.middleware,
-        flow: runtime.flow,
-        retrying: (retrying: Extract<Plan.Message, { _tag: "RunRetrying" }>["retrying"]) =>
-          Effect.sync(() => post({ _tag: "RunRetrying", item, run, retrying }))
-      }
+      const env = taskEnv(runtime, item, run, set, config)
       const making: Effect.Effect<Task, ConnectorError | StoreError, Scope.Scope> = definition.kind === "source"
         ? SourceTask.make(env, definition)
         : SinkTask.make(env, definition)
@@ -221,7 +209,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
   })
 
   const watch = (handle: Handle, task: Task) => {
-    handle.drain = task.drain
+    handle.drain = Effect.suspend(() => task.drain)
     let isBroken = false
     const broken = (cause: Cause.Cause<unknown>) => {
       if (isBroken || handle.stopping) return
@@ -336,6 +324,27 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       }, { concurrency: "unbounded", discard: true })
     })
   }
+})
+
+/** Apart from the start, so that what a task keeps does not keep all that its start used. */
+const taskEnv = (
+  runtime: Runtime,
+  item: TaskEnv["item"],
+  run: Item.Run,
+  set: ConfigRecord.TaskSetEntry | undefined,
+  config: ResolvedConfig
+): TaskEnv => ({
+  item,
+  run,
+  members: set?.tasks.length ?? 1,
+  config,
+  taskConfig: set?.tasks[item.task]?.config ?? {},
+  offsets: runtime.offsetStore,
+  log: runtime.topicLog,
+  plugins: runtime.plugins,
+  middleware: runtime.middleware,
+  flow: runtime.flow,
+  retrying: (retrying) => Effect.sync(() => runtime.post({ _tag: "RunRetrying", item, run, retrying }))
 })
 
 /** How long what was interrupted may take to close at a shutdown. */
