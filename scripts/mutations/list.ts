@@ -248,32 +248,32 @@ const data: ReadonlyArray<Mutation> = [
     name: "the offset store in memory ignores floors",
     breaks: "I7",
     file: `${core}/OffsetStore.ts`,
-    find: "if (isClosed() || !floors.accepts(item, run)) return",
-    replace: "if (isClosed()) return",
+    find: "if (Floors.isClosed(scope) || !floors.accepts(item, run)) return",
+    replace: "if (Floors.isClosed(scope)) return",
     suites: ["packages/testkit/test/OffsetStoreContract.test.ts"]
   },
   {
     name: "the topic log in memory appends for a fenced run",
     breaks: "I7",
     file: `${core}/internal/topicLogMemory.ts`,
-    find: "if (isClosed() || !floors.accepts(item, run)) return Effect.fail(fenced(\"append\"))",
-    replace: "if (isClosed()) return Effect.fail(fenced(\"append\"))",
+    find: "if (Floors.isClosed(scope) || !floors.accepts(item, run)) return Effect.fail(fenced(\"append\"))",
+    replace: "if (Floors.isClosed(scope)) return Effect.fail(fenced(\"append\"))",
     suites: ["packages/testkit/test/TopicLogContract.test.ts"]
   },
   {
     name: "the topic log in memory stores positions of a fenced run",
     breaks: "I7",
     file: `${core}/internal/topicLogMemory.ts`,
-    find: "if (isClosed() || !floors.accepts(item, run)) return Effect.fail(fenced(\"commit positions\"))",
-    replace: "if (isClosed()) return Effect.fail(fenced(\"commit positions\"))",
+    find: "if (Floors.isClosed(scope) || !floors.accepts(item, run)) return Effect.fail(fenced(\"commit positions\"))",
+    replace: "if (Floors.isClosed(scope)) return Effect.fail(fenced(\"commit positions\"))",
     suites: ["packages/testkit/test/TopicLogContract.test.ts"]
   },
   {
     name: "a closed writer goes on writing",
     breaks: "I7",
     file: `${core}/Floors.ts`,
-    find: "      closed = true\n",
-    replace: "      closed = false\n",
+    find: "scope.state._tag === \"Closed\"",
+    replace: "scope.state._tag === \"\"",
     suites: ["packages/testkit/test/OffsetStoreContract.test.ts"]
   },
   {
@@ -304,9 +304,9 @@ const data: ReadonlyArray<Mutation> = [
     name: "offsets are stored before their records",
     breaks: "I9",
     file: `${herder}/internal/sourceTask.ts`,
-    find: "persist(env, logWriter.append(appends, prepared)))",
+    find: "persist(this.#env, this.#writers.log.append(appends, prepared))",
     replace:
-      "Effect.andThen(prepared === undefined ? Effect.void : persist(env, prepared.commit), persist(env, logWriter.append(appends, undefined))))",
+      "Effect.andThen(prepared === undefined ? Effect.void : persist(this.#env, prepared.commit), persist(this.#env, this.#writers.log.append(appends, undefined)))",
     suites: ["simulate"]
   },
   {

@@ -109,7 +109,9 @@ interface Settings extends Options {
 }
 
 const open = ({ schemasCacheSize, schemasEnable, ...options }: Settings): Codec => {
-  const read = schemasEnable ? JsonEnvelope.envelopeReader(schemasCacheSize, options.replaceNullWithDefault) : readingPlain
+  const read = schemasEnable
+    ? JsonEnvelope.envelopeReader(schemasCacheSize, options.replaceNullWithDefault)
+    : readingPlain
   return {
     toBytes: writing(schemasEnable, options),
     fromBytes: (_, bytes) => bytes === null ? nothing : read(bytes)

@@ -187,7 +187,10 @@ export const connector = (self: World, name: string): ConnectorWorld =>
   Option.getOrElse(HashMap.get(self.connectors, name), () => nothing)
 
 /** The latest status of an item, whether it counts or not. */
-export const status = (self: Pick<World, "statuses">, { connector, task }: Item.Item): Status.StatusRecord | undefined =>
+export const status = (
+  self: Pick<World, "statuses">,
+  { connector, task }: Item.Item
+): Status.StatusRecord | undefined =>
   Option.getOrUndefined(HashMap.get(self.statuses, connector))?.get(task ?? "connector")
 
 /** When this connector has to be looked at again: the earliest of its timers, `Infinity` for none. */

@@ -88,10 +88,13 @@ class SourceTask implements Task {
   }
 
   start(broken: Broken): Effect.Effect<void, never, Scope.Scope> {
-    return Effect.flatMap(Effect.scope, (scope) =>
-      Effect.map(forkWatched(this.#producing(scope, broken), broken), (producer) => {
-        this.#producer = producer
-      }))
+    return Effect.flatMap(
+      Effect.scope,
+      (scope) =>
+        Effect.map(forkWatched(this.#producing(scope, broken), broken), (producer) => {
+          this.#producer = producer
+        })
+    )
   }
 
   // a producer that is interrupted was told to stop: what it made is still stored
