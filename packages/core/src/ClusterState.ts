@@ -25,6 +25,8 @@ export interface ClusterState {
   readonly taskSets: HashMap.HashMap<string, At<ConfigRecord.TaskSetEntry>>
   /** By connector name, then by item. */
   readonly placements: HashMap.HashMap<string, Placements>
+  /** By command id. */
+  readonly outcomes: HashMap.HashMap<string, At<ConfigRecord.OutcomeEntry>>
   /** Keys whose last record cannot be read, and why. */
   readonly unreadable: HashMap.HashMap<string, At<{ readonly reason: string }>>
 }
@@ -37,6 +39,7 @@ export const empty: ClusterState = {
   connectors: HashMap.empty(),
   taskSets: HashMap.empty(),
   placements: HashMap.empty(),
+  outcomes: HashMap.empty(),
   unreadable: HashMap.empty()
 }
 
@@ -87,6 +90,11 @@ export const write = (self: ClusterState, write: ConfigRecord.Write, position: n
       return {
         ...next,
         placements: place(self.placements, about.item, write.entry as ConfigRecord.PlacementEntry | undefined, position)
+      }
+    case "outcome":
+      return {
+        ...next,
+        outcomes: put(self.outcomes, about.id, write.entry as ConfigRecord.OutcomeEntry | undefined, position)
       }
     default:
       return next // a key of a newer version

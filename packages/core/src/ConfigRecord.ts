@@ -8,6 +8,7 @@
  * | `connector/<name>`        | `ConnectorEntry` |
  * | `tasks/<name>`            | `TaskSetEntry`   |
  * | `placement/<item>/<name>` | `PlacementEntry`; the item is `connector` or a task's number |
+ * | `outcome/<command id>`    | `OutcomeEntry` |
  */
 import * as Schema from "effect/Schema"
 import * as Item from "./Item.ts"
@@ -74,6 +75,15 @@ export const PlacementEntry = Schema.Union([
 ])
 export type PlacementEntry = typeof PlacementEntry.Type
 
+/** What a command did: stands in the same commit, so that a later leader can tell it again (I10). */
+export const OutcomeEntry = Schema.Struct({
+  /** Epoch milliseconds of the leader that carried it out. */
+  at: Schema.Finite,
+  /** Whether it created a connector. */
+  created: Schema.optionalKey(Schema.Boolean)
+})
+export type OutcomeEntry = typeof OutcomeEntry.Type
+
 /** A write of one key; `undefined` removes it. */
 export type Write =
   | { readonly key: "cluster"; readonly entry: ClusterEntry }
@@ -81,6 +91,7 @@ export type Write =
   | { readonly key: `connector/${string}`; readonly entry: ConnectorEntry | undefined }
   | { readonly key: `tasks/${string}`; readonly entry: TaskSetEntry | undefined }
   | { readonly key: `placement/${string}`; readonly entry: PlacementEntry | undefined }
+  | { readonly key: `outcome/${string}`; readonly entry: OutcomeEntry | undefined }
 
 /** The write of a connector. */
 export const connector = (name: string, entry: ConnectorEntry | undefined): Write => ({
@@ -97,6 +108,9 @@ export const placement = (item: Item.Item, entry: PlacementEntry | undefined): W
   entry
 })
 
+/** The write of a command's outcome. */
+export const outcome = (id: string, entry: OutcomeEntry | undefined): Write => ({ key: `outcome/${id}`, entry })
+
 /** What a key is about. */
 export type Subject =
   | { readonly _tag: "cluster" }
@@ -104,6 +118,7 @@ export type Subject =
   | { readonly _tag: "connector"; readonly name: string }
   | { readonly _tag: "tasks"; readonly name: string }
   | { readonly _tag: "placement"; readonly item: Item.Item }
+  | { readonly _tag: "outcome"; readonly id: string }
   | { readonly _tag: "unknown" }
 
 /** Reads a key. */
@@ -118,6 +133,8 @@ export const subject = (key: string): Subject => {
       return { _tag: "tasks", name: rest }
     case "placement":
       return { _tag: "placement", item: Item.fromKey(rest) }
+    case "outcome":
+      return { _tag: "outcome", id: rest }
     default:
       return { _tag: "unknown" }
   }
@@ -142,7 +159,8 @@ const schemas = {
   leader: Schema.fromJsonString(LeaderEntry),
   connector: Schema.fromJsonString(ConnectorEntry),
   tasks: Schema.fromJsonString(TaskSetEntry),
-  placement: Schema.fromJsonString(PlacementEntry)
+  placement: Schema.fromJsonString(PlacementEntry),
+  outcome: Schema.fromJsonString(OutcomeEntry)
 }
 
 const decoders = {
@@ -150,7 +168,8 @@ const decoders = {
   leader: Schema.decodeUnknownExit(schemas.leader),
   connector: Schema.decodeUnknownExit(schemas.connector),
   tasks: Schema.decodeUnknownExit(schemas.tasks),
-  placement: Schema.decodeUnknownExit(schemas.placement)
+  placement: Schema.decodeUnknownExit(schemas.placement),
+  outcome: Schema.decodeUnknownExit(schemas.outcome)
 }
 
 /** A record with its value read: a write, a value that cannot be read, or a key of a newer version (ignored). */

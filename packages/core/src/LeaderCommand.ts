@@ -69,8 +69,13 @@ export type LeaderCommand = typeof LeaderCommand.Type
 
 /** A command with its id. */
 export interface Envelope {
+  /** The same on every retry. One that was drawn by `drawId` says when; it is refused once its outcome is forgotten. */
   readonly id: string
   readonly command: LeaderCommand
+  /** What is left of the time in which its commit has to begin, when it was sent (I15). Left out: no end. */
+  readonly budgetMillis?: number | undefined
+  /** Its outcome has to outlive the leader: it came from elsewhere, or may be asked for. */
+  readonly remembered?: boolean | undefined
 }
 
 /** What a command did. */
@@ -100,11 +105,15 @@ export class LeaderError extends Schema.TaggedError<LeaderError>("@kelpie/core/L
     "ExpiredKey",
     "ClockSkew",
     "Throttled",
+    /** Its budget ended before its commit began: it had no effect. */
+    "Expired",
     "Store",
     "Unknown"
   ]),
   message: Schema.String,
   /** Milliseconds to wait, when the other side asked for it. */
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
+  /** By which the outcome can be asked for, when it is not known. */
+  commandId: Schema.optionalKey(Schema.String),
   cause: Schema.optionalKey(Schema.Defect())
 }) {}

@@ -91,6 +91,12 @@ export interface MembershipSettings {
   readonly margin: Duration.Input
 }
 
+/** How long whoever asked for a change waits. */
+export interface CommandSettings {
+  /** For a leader and its answer. A change whose budget ends before its commit begins has no effect (I15). */
+  readonly budget: Duration.Input
+}
+
 /** Where connectors and tasks run. */
 export interface PlacementSettings {
   /** Balancing starts when the most and the least loaded worker differ by more than this share of the average load. */
@@ -199,4 +205,10 @@ export const MembershipPolicy: Policy.Policy<MembershipSettings> = Policy.make<M
 export const PlacementPolicy: Policy.Policy<PlacementSettings> = Policy.make<PlacementSettings>(
   "@kelpie/core/PlacementPolicy",
   { rebalanceThreshold: 0.2, rebalanceMoves: 0.1, rebalanceDelay: undefined }
+)
+
+/** Budgets of commands: some clients of Connect's API give up after 5 seconds. */
+export const CommandPolicy: Policy.Policy<CommandSettings> = Policy.make<CommandSettings>(
+  "@kelpie/core/CommandPolicy",
+  { budget: Duration.seconds(4) }
 )

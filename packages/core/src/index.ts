@@ -33,6 +33,7 @@ export type * as Operation from "./Operation.ts"
 export type * as Plugin from "./Plugin.ts"
 export { Plugins } from "./Plugins.ts"
 export {
+  CommandPolicy,
   ConverterDefaults,
   ExecutorLimits,
   FlowPolicy,

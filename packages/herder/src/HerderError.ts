@@ -60,7 +60,9 @@ export class PluginNotFound extends Schema.TaggedError<PluginNotFound>("@kelpie/
 export class Unavailable extends Schema.TaggedError<Unavailable>("@kelpie/herder/Unavailable")("Unavailable", {
   message: Schema.String,
   outcome: Schema.Literals(["none", "unknown"]),
-  retryAfterMillis: Schema.optionalKey(Schema.Finite)
+  retryAfterMillis: Schema.optionalKey(Schema.Finite),
+  /** By which an unknown outcome can be asked for. */
+  operationId: Schema.optionalKey(Schema.String)
 }) {}
 
 /** The case of a failed operation. */

@@ -14,7 +14,7 @@ import {
   TopicLog
 } from "@kelpie/core"
 import { type HerderError, Stepped } from "@kelpie/herder"
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 
 const LeaderError = LeaderCommand.LeaderError
@@ -80,6 +80,14 @@ const describeReason = ({ reason }: HerderError) => {
   }
 }
 
+/** What it fails with once its budget has ended. */
+const atLast = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<E, A> =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(Effect.flip(effect), { startImmediately: true })
+    for (let second = 0; second < 5; second++) yield* TestClock.adjust("1 second")
+    return yield* Fiber.join(fiber)
+  })
+
 describe("an operation that the leader does not carry out", () => {
   const expected: Record<Kind, string> = {
     NotFound: "ConnectorNotFound Connector orders not found",
@@ -95,6 +103,7 @@ describe("an operation that the leader does not carry out", () => {
     ExpiredKey: "Unavailable none -",
     ClockSkew: "Unavailable none -",
     Throttled: "Unavailable none 700",
+    Expired: "Unavailable none -",
     Store: "Unavailable none -",
     Unknown: "Unavailable unknown -"
   }
@@ -109,7 +118,7 @@ describe("an operation that the leader does not carry out", () => {
           message: "because",
           ...(kind === "Throttled" ? { retryAfterMillis: 700 } : {})
         })
-        found[kind] = describeReason(yield* Effect.flip(service.delete("orders")))
+        found[kind] = describeReason(yield* atLast(service.delete("orders")))
       }
       assert.deepStrictEqual(found, expected)
     }).pipe(Effect.provide(ports)))
@@ -119,7 +128,7 @@ describe("an operation that the leader does not carry out", () => {
       const { group, script, service } = yield* makeWorker
       for (const leader of [undefined, "stranger"]) {
         group.leader = leader
-        assert.strictEqual(describeReason(yield* Effect.flip(service.delete("orders"))), "Unavailable none -")
+        assert.strictEqual(describeReason(yield* atLast(service.delete("orders"))), "Unavailable none -")
       }
       assert.deepStrictEqual(script.sent, [])
     }).pipe(Effect.provide(ports)))
@@ -140,6 +149,7 @@ describe("a reconfiguration that the leader does not carry out (law 7)", () => {
     ExpiredKey: "expired-key",
     ClockSkew: "clock-skew",
     Throttled: "throttled",
+    Expired: "transient",
     Store: "transient",
     Unknown: "transient"
   }

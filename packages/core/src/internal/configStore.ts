@@ -77,6 +77,7 @@ const allKeys = (state: ClusterState.ClusterState): ReadonlyArray<string> => [
   ...Array.from(HashMap.entries(state.placements)).flatMap(([name, items]) =>
     Array.from(items.keys(), (item) => `placement/${item}/${name}`)
   ),
+  ...Array.from(HashMap.keys(state.outcomes), (id) => `outcome/${id}`),
   ...HashMap.keys(state.unreadable)
 ]
 
@@ -98,6 +99,10 @@ const positionOf = (state: ClusterState.ClusterState, key: string): number => {
     }
     case "placement":
       return ClusterState.placement(state, about.item)?.position ?? 0
+    case "outcome": {
+      const outcome = HashMap.get(state.outcomes, about.id)
+      return outcome._tag === "Some" ? outcome.value.position : 0
+    }
     default:
       return 0
   }

@@ -5,12 +5,12 @@ import * as ConnectorName from "@kelpie/core/ConnectorName"
 import * as Executor from "@kelpie/core/Executor"
 import * as Identity from "@kelpie/core/Identity"
 import { LeaderClient } from "@kelpie/core/LeaderClient"
-import { type LeaderCommand, LeaderError } from "@kelpie/core/LeaderCommand"
 import { Membership } from "@kelpie/core/Membership"
 import * as Middleware from "@kelpie/core/Middleware"
 import { OffsetStore } from "@kelpie/core/OffsetStore"
 import { Plugins } from "@kelpie/core/Plugins"
 import {
+  CommandPolicy,
   ConverterDefaults,
   ExecutorLimits,
   FlowPolicy,
@@ -21,6 +21,7 @@ import {
 import { StatusStore } from "@kelpie/core/StatusStore"
 import type { StoreError } from "@kelpie/core/StoreError"
 import { TopicLog } from "@kelpie/core/TopicLog"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -33,6 +34,7 @@ import * as Leader from "./leader.ts"
 import { operations } from "./operations.ts"
 import * as Policies from "./policies.ts"
 import type { Runtime } from "./runtime.ts"
+import * as Sending from "./sending.ts"
 import * as StatusWriter from "./statusWriter.ts"
 import * as Variables from "./variables.ts"
 import * as Worker from "./worker.ts"
@@ -59,36 +61,8 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
   const reconfiguration = yield* ReconfigurationPolicy
   const leader = yield* Leader.make(configStore, membership, middleware)
   const leads = Effect.map(membership.group, ({ leader, self }) => self !== undefined && leader === self.session)
-
-  const send = Effect.fnUntraced(function*(connector: string, command: LeaderCommand) {
-    const { leader: hinted, members, self } = yield* membership.group
-    const envelope = { id: yield* Identity.draw, command }
-    if (hinted === undefined) {
-      return yield* new LeaderError({ kind: "NoLeader", message: "no leader is known at present" })
-    }
-    const member = members.find((one) => one.session === hinted)
-    const execute = hinted === self?.session
-      ? leader.execute(envelope)
-      : member === undefined
-      ? Effect.fail(new LeaderError({ kind: "NoLeader", message: "the leader is not a member of the group" }))
-      : leaderClient.send(member, envelope)
-    let position = 0
-    let created: boolean | undefined
-    yield* middleware(
-      { _tag: "SendToLeader", connector, command },
-      Effect.map(execute, (outcome) => {
-        position = outcome.position
-        created = outcome.created
-      })
-    ).pipe(
-      Effect.mapError((error) =>
-        error._tag === "LeaderError"
-          ? error
-          : new LeaderError({ kind: "Unreachable", message: error.message, cause: error })
-      )
-    )
-    return { position, created }
-  })
+  const sending = Sending.make({ configStore, leader, leaderClient, membership, middleware })
+  const budgetMillis = Duration.toMillis(Duration.fromInputUnsafe((yield* CommandPolicy).budget))
 
   const settings: World.Settings = {
     workerId: membership.workerId,
@@ -125,7 +99,8 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
     stop: yield* StopPolicy,
     flow: yield* FlowPolicy,
     reconfiguration,
-    send,
+    send: sending.once,
+    change: (connector, command, id) => sending.within(connector, command, { budgetMillis, id }),
     leads,
     post: tick.post
   }

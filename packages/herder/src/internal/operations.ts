@@ -58,7 +58,8 @@ const fromLeader = (name: string) => (error: LeaderError): HerderError => {
         return new Unavailable({
           message: error.message,
           outcome: error.kind === "Unknown" || error.kind === "TimedOut" ? "unknown" : "none",
-          ...(error.retryAfterMillis === undefined ? {} : { retryAfterMillis: error.retryAfterMillis })
+          ...(error.retryAfterMillis === undefined ? {} : { retryAfterMillis: error.retryAfterMillis }),
+          ...(error.commandId === undefined ? {} : { operationId: error.commandId })
         })
     }
   }
@@ -90,7 +91,7 @@ export const operations = (context: Context): Herder["Service"] => {
       return shown === undefined ? undefined : { ...shown, warnings: config === undefined ? [] : warnings(config) }
     })
   const send = (name: string, command: LeaderCommand): Effect.Effect<Outcome, HerderError> =>
-    Effect.mapError(runtime.send(name, command), fromLeader(name))
+    Effect.mapError(runtime.change(name, command), fromLeader(name))
 
   const check = Effect.fnUntraced(
     function*(config: Plugin.ConnectorConfig): Effect.fn.Return<Validated, HerderError> {

@@ -31,8 +31,14 @@ export interface Runtime {
   readonly stop: StopSettings
   readonly flow: FlowSettings
   readonly reconfiguration: ReconfigurationSettings
-  /** Sends a command to whoever leads: this worker or another. */
+  /** Sends a command to whoever leads now, this worker or another, once. */
   readonly send: (connector: string, command: LeaderCommand) => Effect.Effect<Outcome, LeaderError>
+  /** Has a command carried out within the budget; its effect is in the state of this worker then (I14). */
+  readonly change: (
+    connector: string,
+    command: LeaderCommand,
+    id?: string | undefined
+  ) => Effect.Effect<Outcome, LeaderError>
   /** Whether this worker leads, as far as it knows. */
   readonly leads: Effect.Effect<boolean>
   /** Puts a message into the inbox and wakes the tick. */
