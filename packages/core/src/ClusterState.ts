@@ -120,6 +120,34 @@ export const apply = (self: ClusterState, record: ConfigRecord.Encoded): Cluster
   }
 }
 
+/** The entry of a key. */
+const entryOf = (self: ClusterState, about: ConfigRecord.Subject): object | undefined => {
+  switch (about._tag) {
+    case "cluster":
+      return self.cluster
+    case "leader":
+      return self.leader
+    case "connector":
+      return connector(self, about.name)
+    case "tasks":
+      return Option.getOrUndefined(HashMap.get(self.taskSets, about.name))
+    case "placement":
+      return placement(self, about.item)
+    case "outcome":
+      return Option.getOrUndefined(HashMap.get(self.outcomes, about.id))
+    default:
+      return undefined
+  }
+}
+
+/** Whether the last record of a key says what a write says. */
+export const holds = (self: ClusterState, { entry, key }: ConfigRecord.Write): boolean => {
+  const found = entryOf(self, ConfigRecord.subject(key))
+  if (found === undefined || entry === undefined) return found === entry
+  const { position: _, ...rest } = found as At<object>
+  return JSON.stringify(rest) === JSON.stringify(entry)
+}
+
 /** The connector of that name. */
 export const connector = (self: ClusterState, name: string): At<ConfigRecord.ConnectorEntry> | undefined =>
   Option.getOrUndefined(HashMap.get(self.connectors, name))

@@ -9,6 +9,7 @@ import * as ClusterState from "@kelpie/core/ClusterState"
 import * as ConfigRecord from "@kelpie/core/ConfigRecord"
 import * as Item from "@kelpie/core/Item"
 import { type LeaderCommand, LeaderError } from "@kelpie/core/LeaderCommand"
+import type { OffsetStore } from "@kelpie/core/OffsetStore"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
 import * as Placement from "./Placement.ts"
@@ -30,7 +31,8 @@ export interface Decision {
 type Refusable = Result.Result<Decision, LeaderError>
 type Of<T extends LeaderCommand["_tag"]> = Extract<LeaderCommand, { readonly _tag: T }>
 
-const refuse = (kind: LeaderError["kind"], message: string): Refusable =>
+/** A refusal. */
+export const refuse = (kind: LeaderError["kind"], message: string): Refusable =>
   Result.fail(new LeaderError({ kind, message }))
 const notFound = (name: string) => refuse("NotFound", `Connector ${name} not found`)
 /** Of a connector without an entry: there is none, or its record cannot be read; then only a new config or a delete helps. */
@@ -63,20 +65,48 @@ export const decide = (state: ClusterState.ClusterState, command: LeaderCommand,
   }
 }
 
+/** What placing needs of the group. */
+export type Placing = Pick<Context, "sessions">
+
+/** The sessions that own something, or are asked to let it go. */
+export const owners = (state: ClusterState.ClusterState): ReadonlyArray<string> => {
+  const sessions = new Set<string>()
+  for (const items of HashMap.values(state.placements)) {
+    for (const record of items.values()) if (record._tag !== "Released") sessions.add(record.session)
+  }
+  return [...sessions]
+}
+
+/** The newest runs that some sessions may have of what they own: every one of its token, whatever its number. */
+export const runsOf = (
+  state: ClusterState.ClusterState,
+  sessions: ReadonlySet<string>
+): ReadonlyArray<OffsetStore.ItemRun> => {
+  const runs: Array<OffsetStore.ItemRun> = []
+  for (const [name, items] of HashMap.entries(state.placements)) {
+    for (const [item, record] of items) {
+      if (record._tag === "Released" || !sessions.has(record.session)) continue
+      // the token of one that is asked to let go is older than that record
+      runs.push({ item: toItem(name, item), run: { token: record.position, start: Number.MAX_SAFE_INTEGER } })
+    }
+  }
+  return runs
+}
+
 /**
- * What a new leader writes before its first command: the cluster's identity, and a new owner for what nobody alive
- * owns. `state.placements` of sessions that are no members are those of ended ones: what they owned is released. A
- * hand-over that is under way goes on (I6).
+ * What a leader writes when it begins, and when the group has changed: the cluster's identity, and a new owner for what
+ * nobody owns. What ended sessions owned is released. A hand-over that is under way goes on (I6).
  */
 export const recover = (
   state: ClusterState.ClusterState,
-  context: Pick<Context, "sessions">,
-  clusterId: string
+  context: Placing,
+  clusterId: string,
+  ended: ReadonlySet<string>
 ): ReadonlyArray<ConfigRecord.Write> => {
   const names = new Set([...HashMap.keys(state.connectors), ...HashMap.keys(state.placements)])
   const writes: Array<ConfigRecord.Write> = []
   if (state.cluster === undefined) writes.push({ key: "cluster", entry: { id: clusterId } })
-  for (const name of names) writes.push(...releaseDead(state, name, context.sessions))
+  for (const name of names) writes.push(...releaseEnded(state, name, ended))
   const released = writes.reduce(after, state)
   const counts = Placement.load(released, context.sessions)
   for (const name of names) {
@@ -85,17 +115,17 @@ export const recover = (
   return lastOfEachKey(writes)
 }
 
-/** Releases what sessions that are no members owned, and forgets releases of what is not wanted any more. */
-const releaseDead = (
+/** Releases what ended sessions owned, and forgets releases of what is not wanted any more. */
+const releaseEnded = (
   state: ClusterState.ClusterState,
   name: string,
-  sessions: ReadonlyArray<string>
+  ended: ReadonlySet<string>
 ): ReadonlyArray<ConfigRecord.Write> => {
   const wanted = new Set(ClusterState.items(state, name).map(Item.key))
   const writes: Array<ConfigRecord.Write> = []
   for (const [item, record] of ClusterState.placements(state, name)) {
     const unit = toItem(name, item)
-    if (record._tag !== "Released" && sessions.includes(record.session)) continue
+    if (record._tag !== "Released" && !ended.has(record.session)) continue
     if (!wanted.has(Item.key(unit))) writes.push(ConfigRecord.placement(unit, undefined))
     else if (record._tag !== "Released") {
       const reason = record._tag === "Owned" ? "moved" : record.reason

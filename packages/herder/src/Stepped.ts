@@ -20,7 +20,7 @@ export interface Stepped {
 export type Ports = internal.Ports
 
 /** Assembles a herder on its ports. */
-export const make: Effect.Effect<Stepped, never, Ports | Scope.Scope> = internal.assemble
+export const make: Effect.Effect<Stepped, never, Ports | Scope.Scope> = internal.assemble({ alone: true })
 
 /** A leader alone, over a config log: for tests in which somebody else leads. */
 export const makeLeader = internal.makeLeader

@@ -43,12 +43,12 @@ const makeWorker = Effect.gen(function*() {
   const other = { workerId: "leader:8083", session: "leader" }
   const group = { members: [worker, other], leader: "leader" as string | undefined }
   const current = Effect.sync(() => ({ ...group, self: worker }))
-  const elsewhere = yield* Stepped.makeLeader(
+  const elsewhere = yield* Stepped.makeLeader({
     store,
     // only the worker may own items
-    Membership.given(other.workerId, Effect.map(current, (group) => ({ ...group, self: other, members: [worker] }))),
-    (_, next) => next
-  )
+    membership: Membership.given(other.workerId, Effect.map(current, (group) => ({ ...group, self: other, members: [worker] }))),
+    middleware: (_, next) => next
+  })
   const stepped = yield* Stepped.make.pipe(
     Effect.provideService(Membership, Membership.given(worker.workerId, current)),
     Effect.provideService(LeaderClient, {

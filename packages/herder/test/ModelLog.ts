@@ -62,7 +62,8 @@ export class ModelLog {
 
   /** A new leader starts. */
   recover(): ReadonlyArray<string> {
-    return this.commit(LeaderDecision.recover(this.state, this, "cluster-1"))
+    const ended = LeaderDecision.owners(this.state).filter((session) => !this.sessions.includes(session))
+    return this.commit(LeaderDecision.recover(this.state, this, "cluster-1", new Set(ended)))
   }
 
   commit(writes: ReadonlyArray<ConfigRecord.Write>): ReadonlyArray<string> {

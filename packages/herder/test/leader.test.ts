@@ -74,7 +74,7 @@ const makeLeader = Effect.fnUntraced(function*(middleware: Middleware.Middleware
   const store = yield* ConfigStore.makeEncoded(world.engine)
   const group = { members: [member("a"), member("b")].slice(0, 1), leader: "a" as string | undefined }
   const membership = Membership.given("a:8083", Effect.sync(() => ({ ...group, self: member("a") })))
-  const leader = yield* Leader.make(store, membership, middleware)
+  const leader = yield* Leader.make({ store, membership, middleware })
   yield* leader.claim
   world.appends.length = 0
   let ids = 0

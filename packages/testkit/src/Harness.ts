@@ -104,7 +104,11 @@ export const make = Effect.fnUntraced(function*<const P extends ReadonlyArray<Pl
     scope
   )
   const configStore = yield* Effect.provideContext(ConfigStore, context)
-  const leading = yield* Stepped.makeLeader(configStore, membership.leader, (_, next) => next)
+  const leading = yield* Stepped.makeLeader({
+    store: configStore,
+    membership: membership.leader,
+    middleware: (_, next) => next
+  })
   const client: LeaderClient["Service"] = {
     send: (_, envelope) => {
       const execute = leading.execute(envelope)

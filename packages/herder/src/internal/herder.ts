@@ -23,6 +23,7 @@ import type { StoreError } from "@kelpie/core/StoreError"
 import { TopicLog } from "@kelpie/core/TopicLog"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
@@ -49,8 +50,10 @@ export interface Assembled {
 /** What a herder stands on. */
 export type Ports = ConfigStore | StatusStore | OffsetStore | TopicLog | Membership | LeaderClient | Plugins
 
-/** Everything but the loop: nothing runs until it is ticked. */
-export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Effect.gen(function*() {
+/** Everything but the loop: nothing runs until it is ticked. `alone`: no other process can write to its stores. */
+export const assemble = Effect.fnUntraced(function*(
+  options: { readonly alone: boolean }
+): Effect.fn.Return<Assembled, never, Ports | Scope.Scope> {
   const scope = yield* Effect.scope
   const configStore = yield* ConfigStore
   const membership = yield* Membership
@@ -59,7 +62,14 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
   const middleware = yield* Middleware.Current
   const limits = yield* ExecutorLimits
   const reconfiguration = yield* ReconfigurationPolicy
-  const leader = yield* Leader.make(configStore, membership, middleware)
+  const offsetStore = yield* OffsetStore
+  const topicLog = yield* TopicLog
+  const leader = yield* Leader.make({
+    store: configStore,
+    membership,
+    middleware,
+    ...(options.alone ? {} : { fence: (runs) => Effect.andThen(offsetStore.fence(runs), topicLog.fence(runs)) })
+  })
   const leads = Effect.map(membership.group, ({ leader, self }) => self !== undefined && leader === self.session)
   const sending = Sending.make({ configStore, leader, leaderClient, membership, middleware })
   const budgetMillis = Duration.toMillis(Duration.fromInputUnsafe((yield* CommandPolicy).budget))
@@ -88,8 +98,8 @@ export const assemble: Effect.Effect<Assembled, never, Ports | Scope.Scope> = Ef
     scope,
     configStore,
     statusStore: yield* StatusStore,
-    offsetStore: yield* OffsetStore,
-    topicLog: yield* TopicLog,
+    offsetStore,
+    topicLog,
     membership,
     plugins,
     middleware,
@@ -134,17 +144,40 @@ const run = Effect.fnUntraced(function*({ tick }: Assembled) {
   yield* Effect.forkScoped(tick.loop)
 })
 
-/** A herder on whatever ports it is given. */
+/** Leads while the group says that this worker should, and looks after its members whenever they change. */
+const lead = Effect.fnUntraced(function*({ leader }: Assembled) {
+  const membership = yield* Membership
+  const moved = Latch.makeUnsafe(true)
+  yield* Effect.forkScoped(Stream.runForEach(membership.changes, () => Effect.sync(() => moved.openUnsafe())))
+  const delays = Backoff.exponential(250, 5000)
+  const attend = (failures: number): Effect.Effect<void> =>
+    Effect.flatMap(membership.group, ({ leader: hinted, self }) =>
+      self === undefined || hinted !== self.session
+        ? Effect.void
+        : Effect.catch(leader.attend, (error) =>
+          Effect.logDebug(`the leader cannot look after its members: ${error.message}`).pipe(
+            Effect.andThen(Effect.sleep(delays(failures) ?? 5000)),
+            Effect.andThen(attend(failures + 1))
+          )))
+  yield* Effect.forkScoped(
+    Effect.forever(Effect.andThen(moved.await, Effect.andThen(Effect.sync(() => moved.closeUnsafe()), attend(1))))
+  )
+})
+
+/** A herder on whatever ports it is given, with other workers. */
 export const make: Effect.Effect<Herder["Service"], StoreError, Ports | Scope.Scope> = Effect.gen(function*() {
-  const assembled = yield* assemble
+  const assembled = yield* assemble({ alone: false })
+  yield* assembled.tick.tick
+  assembled.tick.post({ _tag: "StatusesRead", records: yield* (yield* StatusStore).load })
   yield* run(assembled)
+  yield* lead(assembled)
   return assembled.service
 })
 
 /** A herder that holds its stores alone, and leads. */
 export const makeSolo: Effect.Effect<Herder["Service"], StoreError, Ports | Scope.Scope> = Effect.gen(function*() {
   yield* (yield* ConfigStore).exclusive
-  const assembled = yield* assemble
+  const assembled = yield* assemble({ alone: true })
   yield* assembled.leader.claim
   yield* assembled.tick.tick
   // a life that ended between a delete and its clean-up has left statuses
