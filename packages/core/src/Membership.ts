@@ -8,8 +8,10 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Identity from "./Identity.ts"
+import * as encoded from "./internal/membership.ts"
 import type { StoreError } from "./StoreError.ts"
 
 /** The port. A hint names the session that should claim the config log; only the claim makes it the leader. */
@@ -25,6 +27,12 @@ export class Membership extends Context.Service<Membership, {
   /** Asks that everything this worker owns be moved to others; it stays a member. */
   readonly drain: Effect.Effect<void, StoreError>
 }>()("@kelpie/core/Membership") {
+  /** A membership over an engine that keeps rows: leases, renewals and watching are Kelpie's. */
+  static readonly makeEncoded = (
+    worker: Membership.Worker,
+    engine: Membership.Encoded
+  ): Effect.Effect<Membership["Service"], StoreError, Scope.Scope> => encoded.make(worker, engine)
+
   /** A membership in a group that somebody else keeps, and tells of when asked. */
   static readonly given = (workerId: string, group: Effect.Effect<Membership.Group>): Membership["Service"] => ({
     workerId,
@@ -63,6 +71,30 @@ export declare namespace Membership {
     readonly session: string
     /** It asked that everything be moved away from it. */
     readonly draining?: boolean | undefined
+  }
+  /** A member as an engine keeps it. */
+  export interface Row extends Member {
+    /** How often it was renewed. */
+    readonly counter: number
+  }
+  /** What an engine has to offer. Sessions that have ended are never listed again. */
+  export interface Encoded {
+    /** Adds a session. Fails with `Conflict` while another session of the same worker id has not ended. */
+    readonly join: (worker: Worker, session: string) => Effect.Effect<void, StoreError>
+    /** Counts a renewal; `false` when the session has ended. */
+    readonly renew: (session: string) => Effect.Effect<boolean, StoreError>
+    /** Ends a session if it was not renewed since it had this counter; in one step with that check. */
+    readonly end: (session: string, counter: number) => Effect.Effect<void, StoreError>
+    /** Ends the own session. */
+    readonly leave: (session: string) => Effect.Effect<void, StoreError>
+    /** Notes that the session wants to be drained. */
+    readonly drain: (session: string) => Effect.Effect<void, StoreError>
+    /** The sessions that have not ended, in the order in which they joined. */
+    readonly read: Effect.Effect<ReadonlyArray<Row>, StoreError>
+    /** Tells that rows have changed; saves waiting for the next renewal. */
+    readonly changed?: Stream.Stream<void> | undefined
+    /** Whether the operating system proves that the session's process is gone. */
+    readonly gone?: ((session: string) => Effect.Effect<boolean, StoreError>) | undefined
   }
   /** The members, oldest first, and the session that should lead. */
   export interface Group {

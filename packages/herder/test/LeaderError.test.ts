@@ -46,7 +46,10 @@ const makeWorker = Effect.gen(function*() {
   const elsewhere = yield* Stepped.makeLeader({
     store,
     // only the worker may own items
-    membership: Membership.given(other.workerId, Effect.map(current, (group) => ({ ...group, self: other, members: [worker] }))),
+    membership: Membership.given(
+      other.workerId,
+      Effect.map(current, (group) => ({ ...group, self: other, members: [worker] }))
+    ),
     middleware: (_, next) => next
   })
   const stepped = yield* Stepped.make.pipe(

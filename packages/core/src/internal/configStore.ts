@@ -2,7 +2,6 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
-import * as Latch from "effect/Latch"
 import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
@@ -11,6 +10,7 @@ import * as ClusterState from "../ClusterState.ts"
 import * as ConfigRecord from "../ConfigRecord.ts"
 import type { ConfigStore } from "../ConfigStore.ts"
 import { StoreError } from "../StoreError.ts"
+import * as Newest from "./newest.ts"
 
 /** How many changed keys are remembered; who asks for older ones looks at every key. */
 const rememberedChanges = 65_536
@@ -29,23 +29,22 @@ interface Claimed {
 
 /** The newest state, and what changed lately. */
 const makeLog = () => {
-  let state = ClusterState.empty
+  const newest = Newest.make(ClusterState.empty)
   let recent: Array<Changed> = []
   /** Changes up to this position are forgotten. */
   let forgotten = 0
-  const wakeUps = new Set<Latch.Latch>()
   return {
-    state: () => state,
+    state: newest.get,
     apply: (next: ClusterState.ClusterState, changed: ReadonlyArray<Changed>) => {
-      state = next
       for (const change of changed) recent.push(change)
       if (recent.length > 2 * rememberedChanges) {
         forgotten = recent[recent.length - rememberedChanges - 1]?.position ?? forgotten
         recent = recent.slice(-rememberedChanges)
       }
-      for (const latch of wakeUps) latch.openUnsafe()
+      newest.set(next)
     },
     changedSince: (position: number): ConfigStore.Change => {
+      const state = newest.get()
       if (position < forgotten) return { state, keys: allKeys(state) }
       const keys = new Set<string>()
       for (let i = recent.length - 1; i >= 0; i--) {
@@ -55,17 +54,7 @@ const makeLog = () => {
       }
       return { state, keys }
     },
-    changes: Stream.scoped(Stream.fromPull(Effect.gen(function*() {
-      const latch = yield* Effect.acquireRelease(
-        Effect.sync(() => {
-          const latch = Latch.makeUnsafe(false)
-          wakeUps.add(latch)
-          return latch
-        }),
-        (latch) => Effect.sync(() => wakeUps.delete(latch))
-      )
-      return Effect.map(Effect.andThen(latch.await, latch.close), () => [state] as const)
-    })))
+    changes: newest.changes
   }
 }
 
