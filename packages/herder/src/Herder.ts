@@ -16,6 +16,7 @@ import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { HerderError } from "./HerderError.ts"
 import * as internal from "./internal/herder.ts"
+import { LeaderReceiver } from "./LeaderReceiver.ts"
 
 /** The port of hosts and of the REST API. Reads are answered from memory and never wait for a leader or a store. */
 export class Herder extends Context.Service<Herder, {
@@ -77,11 +78,18 @@ export class Herder extends Context.Service<Herder, {
   readonly events: Stream.Stream<HerderEvent>
 }>()("@kelpie/herder/Herder") {
   // `Layer.fresh`: two runtimes in one layer graph must not share the herder of whoever was built first
-  /** Every port from outside. */
-  static readonly layer: Layer.Layer<Herder, StoreError, Plugins | Stores.Stores | Membership | LeaderClient> = Layer
-    .fresh(
-      Layer.effect(this, internal.make)
+  /** Every port from outside: one worker among others. What they send to it as the leader comes in by `LeaderReceiver`. */
+  static readonly layer: Layer.Layer<
+    Herder | LeaderReceiver,
+    StoreError,
+    Plugins | Stores.Stores | Membership | LeaderClient
+  > = Layer.fresh(Layer.effectContext(
+    Effect.map(
+      internal.make,
+      ({ leader, service }) =>
+        Context.make(Herder, service).pipe(Context.add(LeaderReceiver, { execute: leader.execute }))
     )
+  ))
 
   /** One worker that holds its stores alone and leads itself; `workerId` is what statuses call it, `host:port`. */
   static readonly layerSoloAs = (

@@ -165,13 +165,13 @@ const lead = Effect.fnUntraced(function*({ leader }: Assembled) {
 })
 
 /** A herder on whatever ports it is given, with other workers. */
-export const make: Effect.Effect<Herder["Service"], StoreError, Ports | Scope.Scope> = Effect.gen(function*() {
+export const make: Effect.Effect<Assembled, StoreError, Ports | Scope.Scope> = Effect.gen(function*() {
   const assembled = yield* assemble({ alone: false })
   yield* assembled.tick.tick
   assembled.tick.post({ _tag: "StatusesRead", records: yield* (yield* StatusStore).load })
   yield* run(assembled)
   yield* lead(assembled)
-  return assembled.service
+  return assembled
 })
 
 /** A herder that holds its stores alone, and leads. */
