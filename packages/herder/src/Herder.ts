@@ -4,6 +4,7 @@ import type { KeyProblem } from "@kelpie/core/ConfigKey"
 import type { TargetState } from "@kelpie/core/ConfigRecord"
 import type { HerderEvent } from "@kelpie/core/HerderEvent"
 import { LeaderClient } from "@kelpie/core/LeaderClient"
+import type { Outcome } from "@kelpie/core/LeaderCommand"
 import { Membership } from "@kelpie/core/Membership"
 import type * as Plugin from "@kelpie/core/Plugin"
 import type { Plugins } from "@kelpie/core/Plugins"
@@ -13,6 +14,7 @@ import * as Stores from "@kelpie/core/Stores"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { HerderError } from "./HerderError.ts"
 import * as internal from "./internal/herder.ts"
@@ -74,6 +76,16 @@ export class Herder extends Context.Service<Herder, {
   readonly clusterId: Effect.Effect<string>
   /** Whether this worker is up: it has read its stores and its tick moves. */
   readonly health: Effect.Effect<Herder.WorkerHealth>
+  /** The place in the config log up to which the reads of this worker go. */
+  readonly position: Effect.Effect<number>
+  /** Waits until the reads of this worker hold a position, at most as long as a command may take. */
+  readonly reached: (position: number) => Effect.Effect<void, HerderError>
+  /** What became of a change whose outcome was unknown; none when it had no effect, so far, or ten minutes ago. */
+  readonly operation: (id: string) => Effect.Effect<Option.Option<Outcome>>
+  /** The workers, as this one knows them. */
+  readonly group: Effect.Effect<Membership.Group>
+  /** Has everything that this worker owns moved to others. */
+  readonly drain: Effect.Effect<void, HerderError>
   /** Every event from now on; a slow consumer loses the oldest of 4,096. */
   readonly events: Stream.Stream<HerderEvent>
 }>()("@kelpie/herder/Herder") {

@@ -1,3 +1,4 @@
+export { CommandId } from "./CommandId.ts"
 export { Herder } from "./Herder.ts"
 export * from "./HerderError.ts"
 export * as Kelpie from "./Kelpie.ts"

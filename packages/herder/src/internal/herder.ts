@@ -27,6 +27,7 @@ import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
+import { CommandId } from "../CommandId.ts"
 import type { Herder } from "../Herder.ts"
 import * as Tick from "../Tick.ts"
 import type * as World from "../World.ts"
@@ -110,14 +111,23 @@ export const assemble = Effect.fnUntraced(function*(
     flow: yield* FlowPolicy,
     reconfiguration,
     send: sending.once,
-    change: (connector, command, id) => sending.within(connector, command, { budgetMillis, id }),
+    change: (connector, command) =>
+      Effect.flatMap(CommandId, (id) => sending.within(connector, command, { budgetMillis, id })),
     leads,
     post: tick.post
   }
   const worker = yield* Worker.make(runtime, limits.send)
   const validating = yield* Semaphore.make(limits.validate)
   yield* Effect.addFinalizer(() => Effect.andThen(worker.shutdown, statuses.flush))
-  const service = operations({ runtime, tick, validating, events: events.stream, checkName: ConnectorName.check })
+  const service = operations({
+    runtime,
+    tick,
+    validating,
+    events: events.stream,
+    checkName: ConnectorName.check,
+    outcome: leader.outcome,
+    reached: (position) => Effect.timeoutOption(sending.reached(position), budgetMillis)
+  })
   return { service, tick, leader }
 })
 

@@ -32,6 +32,9 @@ export interface Context {
   readonly tick: Tick.Tick
   readonly validating: Semaphore.Semaphore
   readonly events: Stream.Stream<HerderEvent>
+  readonly outcome: (id: string) => Effect.Effect<Outcome | undefined>
+  /** None when it was not reached in time. */
+  readonly reached: (position: number) => Effect.Effect<Option.Option<void>>
   /** Why a name is refused. */
   readonly checkName: (name: string) => string | undefined
 }
@@ -226,7 +229,19 @@ export const operations = (context: Context): Herder["Service"] => {
         ? { status: "unhealthy", message: "The tick of this worker failed; its log says why." }
         : { status: "healthy", message: "Worker has completed startup and is ready to handle requests." }
     ),
-    events: context.events
+    events: context.events,
+    position: Effect.map(runtime.configStore.state, (state) => state.position),
+    reached: (position) =>
+      Effect.flatMap(context.reached(position), (done) => {
+        const message = `this worker has not read up to position ${position} so far`
+        return Option.isSome(done) ? Effect.void : fail(new Unavailable({ message, outcome: "none" }))
+      }),
+    operation: (id) => Effect.map(context.outcome(id), Option.fromUndefinedOr),
+    group: runtime.membership.group,
+    drain: Effect.mapError(
+      runtime.membership.drain,
+      ({ message }) => new HerderError({ reason: new Unavailable({ message, outcome: "none" }) })
+    )
   }
 }
 

@@ -34,11 +34,7 @@ export interface Runtime {
   /** Sends a command to whoever leads now, this worker or another, once. */
   readonly send: (connector: string, command: LeaderCommand) => Effect.Effect<Outcome, LeaderError>
   /** Has a command carried out within the budget; its effect is in the state of this worker then (I14). */
-  readonly change: (
-    connector: string,
-    command: LeaderCommand,
-    id?: string | undefined
-  ) => Effect.Effect<Outcome, LeaderError>
+  readonly change: (connector: string, command: LeaderCommand) => Effect.Effect<Outcome, LeaderError>
   /** Whether this worker leads, as far as it knows. */
   readonly leads: Effect.Effect<boolean>
   /** Puts a message into the inbox and wakes the tick. */

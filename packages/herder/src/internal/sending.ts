@@ -36,6 +36,8 @@ export interface Sending {
     command: LeaderCommand,
     options: Options
   ) => Effect.Effect<Outcome, LeaderError>
+  /** Waits until the state of this worker holds a position. */
+  readonly reached: (position: number) => Effect.Effect<void>
 }
 
 /** How long, and under which id. */
@@ -154,7 +156,8 @@ export const make = ({ configStore, leader, leaderClient, membership, middleware
 
   return {
     once: (connector, command) => Effect.flatMap(Identity.drawCommand, (id) => send(connector, { id, command })),
-    within
+    within,
+    reached
   }
 }
 
