@@ -16,6 +16,8 @@ export interface Options {
   readonly seed: number
   /** Steps before faults stop. Default 100. */
   readonly operations?: number | undefined
+  /** How many workers there are; one holds its stores alone. Default 1. */
+  readonly workers?: number | undefined
 }
 
 /** Every law held. */
@@ -29,6 +31,7 @@ export interface Passed {
 export interface Failed {
   readonly _tag: "Failed"
   readonly seed: number
+  readonly workers: number
   /** The invariant, by its number in the design, or what did not end. */
   readonly law: string
   readonly detail: string
@@ -40,11 +43,11 @@ export interface Failed {
 /** How a run ended. */
 export type Result = Passed | Failed
 
-const result = (seed: number, steps: ReadonlyArray<Operation>): Result => {
-  const { timeline, violation } = play(seed, steps)
+const result = (seed: number, steps: ReadonlyArray<Operation>, workers: number): Result => {
+  const { timeline, violation } = play(seed, steps, workers)
   return violation === undefined
     ? { _tag: "Passed", seed, timeline }
-    : { _tag: "Failed", seed, ...violation, timeline, operations: steps }
+    : { _tag: "Failed", seed, workers, ...violation, timeline, operations: steps }
 }
 
 /** How many shorter runs are tried. */
@@ -57,8 +60,8 @@ const shrink = (failed: Failed): Failed => {
   for (let size = Math.ceil(shortest.operations.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let from = 0; from < shortest.operations.length && attempts < maxAttempts;) {
       attempts++
-      const { operations, seed } = shortest
-      const shorter = result(seed, [...operations.slice(0, from), ...operations.slice(from + size)])
+      const { operations, seed, workers } = shortest
+      const shorter = result(seed, [...operations.slice(0, from), ...operations.slice(from + size)], workers)
       if (shorter._tag === "Failed" && shorter.law === failed.law) shortest = shorter
       else from += size
     }
@@ -69,18 +72,22 @@ const shrink = (failed: Failed): Failed => {
 /** Runs one seed. */
 export const run = (options: Options): Effect.Effect<Result> =>
   Effect.sync(() => {
-    const first = result(options.seed, operations.draw(options.seed, options.operations ?? 100))
+    const { operations: count = 100, seed, workers = 1 } = options
+    const first = result(seed, operations.draw(seed, count, workers), workers)
     return first._tag === "Passed" ? first : shrink(first)
   })
 
 /** Runs the steps of a failed run again. */
-export const replay = (failed: Pick<Failed, "seed" | "operations">): Effect.Effect<Result> =>
-  Effect.sync(() => result(failed.seed, failed.operations))
+export const replay = (
+  failed: Pick<Failed, "seed" | "operations"> & { readonly workers?: number | undefined }
+): Effect.Effect<Result> => Effect.sync(() => result(failed.seed, failed.operations, failed.workers ?? 1))
 
 /** Seed, law, steps and timeline of a failed run, for people. */
 export const format = (failed: Failed): string =>
   [
-    `seed ${failed.seed} breaks ${failed.law}: ${failed.detail}`,
+    `seed ${failed.seed} with ${failed.workers} worker${
+      failed.workers === 1 ? "" : "s"
+    } breaks ${failed.law}: ${failed.detail}`,
     "",
     "steps:",
     ...failed.operations.map((operation) => `  ${operations.format(operation)}`),

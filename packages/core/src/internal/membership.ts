@@ -13,7 +13,7 @@ import * as Newest from "./newest.ts"
 
 const millis = (input: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(input))
 
-const now = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+const now = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** The oldest that does not want to be drained; else the oldest. */
 const hint = (members: ReadonlyArray<Membership.Member>): string | undefined =>

@@ -77,7 +77,7 @@ const answered = <A>(operation: string, effect: Effect.Effect<A, StoreError>): E
       Effect.fail(new StoreError({ kind: "Unavailable", operation, detail: `no answer within ${storeDeadline}` }))
   })
 
-const monotonicMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+const monotonicMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
 /** Makes the leader of this worker. */
 export const make = Effect.fnUntraced(function*(

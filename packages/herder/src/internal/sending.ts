@@ -102,7 +102,7 @@ export const make = ({ configStore, leader, leaderClient, membership, middleware
     return outcome
   })
 
-  const nowMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos / 1_000_000n))
+  const nowMillis = Effect.map(Clock.monotonicTimeNanos, (nanos) => Number(nanos / 1_000_000n))
 
   /** Until the group moves, at most so long. */
   const pause = (millis: number) =>

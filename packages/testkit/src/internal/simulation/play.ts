@@ -1,26 +1,24 @@
 /** Plays the operations of a simulation, on the caller's stack and in virtual time, and checks the laws at every step. */
+import * as Backoff from "@kelpie/core/Backoff"
 import * as ClusterState from "@kelpie/core/ClusterState"
-import { Plugins } from "@kelpie/core/Plugins"
-import { Herder } from "@kelpie/herder/Herder"
+import type { Herder } from "@kelpie/herder/Herder"
 import type { HerderError } from "@kelpie/herder/HerderError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
 import * as HashMap from "effect/HashMap"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Random from "effect/Random"
-import * as Scheduler from "effect/Scheduler"
 import type * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as TestRuntime from "../../TestRuntime.ts"
-import { SyncScheduler } from "../syncScheduler.ts"
-import { fifo } from "../taskQueue.ts"
 import * as Checker from "./checker.ts"
+import * as Cluster from "./cluster.ts"
 import * as Connectors from "./connectors.ts"
 import { format, type Operation } from "./operations.ts"
 import * as SimulatedStores from "./stores.ts"
+import * as Troubles from "./troubles.ts"
+import { makeBoot, type Worker } from "./workers.ts"
 
 /** How a run ended. */
 export interface Played {
@@ -28,21 +26,15 @@ export interface Played {
   readonly timeline: ReadonlyArray<string>
 }
 
-interface Worker {
-  readonly life: SimulatedStores.Life
-  readonly session: string | undefined
-  readonly herder: Herder["Service"]
-  readonly fiber: Fiber.Fiber<unknown, unknown>
-  /** Runs what has gathered while it was frozen. */
-  readonly thaw: () => void
-}
-
 /** Plays operations. The same seed and operations give the same timeline. */
-export const play = (seed: number, operations: ReadonlyArray<Operation>): Played => {
+export const play = (seed: number, operations: ReadonlyArray<Operation>, workers: number): Played => {
   const timeline: Array<string> = []
   const checker = Checker.make()
   const exit = TestRuntime.runSyncExit(
-    Effect.provide(Random.withSeed(run(seed, operations, checker, timeline), `simulation ${seed}`), Logger.layer([]))
+    Effect.provide(
+      Random.withSeed(run(seed, operations, workers, checker, timeline), `simulation ${seed}`),
+      Logger.layer([])
+    )
   )
   if (Exit.isFailure(exit)) checker.broken("run", String(exit.cause))
   return { violation: checker.violation(), timeline }
@@ -51,42 +43,62 @@ export const play = (seed: number, operations: ReadonlyArray<Operation>): Played
 const run = Effect.fnUntraced(function*(
   seed: number,
   operations: ReadonlyArray<Operation>,
+  count: number,
   checker: Checker.Checker,
   timeline: Array<string>
 ): Effect.fn.Return<void, never, Scope.Scope> {
   const stores = yield* SimulatedStores.make(seed, checker)
   const outside = Connectors.make(checker)
   const expected = new Map<string, Checker.Expected>()
-  const boot = yield* makeBoot(stores, outside, checker)
-  let worker: Worker | undefined
-  let troubleUntil = 0
+  const cluster = count === 1 ? undefined : yield* Cluster.make(seed, checker)
+  const boot = yield* makeBoot({ seed, stores, outside, checker, cluster })
+  const workers = new Map<number, Worker>()
+  /** What ends at a time: troubles of stores, network and workers. */
+  const troubles = Troubles.make()
   const line = (text: string) =>
     Effect.map(Clock.currentTimeMillis, (now) => void timeline.push(`${`${now}`.padStart(9)}  ${text}`))
 
-  const crash = Effect.suspend(() => {
-    if (worker === undefined) return Effect.void
+  const start = Effect.fnUntraced(function*(number: number) {
+    if (workers.has(number)) return
+    const worker = yield* boot(number)
+    if (worker !== undefined) workers.set(number, worker)
+  })
+
+  const crash = (number: number) => {
+    const worker = workers.get(number)
+    if (worker === undefined) return
+    workers.delete(number)
     worker.life.dead = true
     stores.release(worker.life)
     if (worker.session !== undefined) checker.ended(worker.session)
-    worker = undefined
-    return Effect.void
+  }
+
+  const shutdown = Effect.fnUntraced(function*(number: number) {
+    const worker = workers.get(number)
+    if (worker === undefined) return
+    const { fiber, life, session } = worker
+    workers.delete(number)
+    // it is told to stop, so it runs
+    if (life.frozen) thaw(worker)
+    fiber.interruptUnsafe()
+    yield* TestClock.adjust("30 seconds")
+    if (fiber.pollUnsafe() === undefined) checker.broken("shutdown", "it did not end within its deadlines")
+    if (outside.live(life) > 0) checker.broken("shutdown", "connector code is left running")
+    life.dead = true
+    if (session !== undefined) checker.ended(session)
   })
 
-  const shutdown = Effect.suspend(() => {
-    if (worker === undefined) return Effect.void
-    const { fiber, life, session } = worker
-    worker = undefined
-    fiber.interruptUnsafe()
-    return Effect.andThen(
-      TestClock.adjust("30 seconds"),
-      Effect.sync(() => {
-        if (fiber.pollUnsafe() === undefined) checker.broken("shutdown", "it did not end within its deadlines")
-        if (outside.live(life) > 0) checker.broken("shutdown", "connector code is left running")
-        life.dead = true
-        if (session !== undefined) checker.ended(session)
-      })
-    )
-  })
+  const thaw = (worker: Worker) => {
+    worker.life.frozen = false
+    worker.thaw()
+  }
+
+  /** The worker that a client happens to ask. */
+  const anyone = () => {
+    const all = [...workers.values()]
+    return all[Math.floor(Backoff.draw("client", seed, asked++) * all.length)]
+  }
+  let asked = 0
 
   /** Calls the herder and compares what it answers with the log. */
   const ask = Effect.fnUntraced(function*(
@@ -94,6 +106,7 @@ const run = Effect.fnUntraced(function*(
     effect: (herder: Herder["Service"]) => Effect.Effect<unknown, HerderError>,
     accepted: (before: Checker.Expected) => Checker.Expected
   ) {
+    const worker = anyone()
     if (worker === undefined) return
     const fiber = yield* Effect.forkDetach(effect(worker.herder), { startImmediately: true })
     for (let waits = 0; waits < 200 && fiber.pollUnsafe() === undefined; waits++) yield* TestClock.adjust(50)
@@ -137,33 +150,50 @@ const run = Effect.fnUntraced(function*(
   const step = Effect.fnUntraced(function*(operation: Operation) {
     switch (operation._tag) {
       case "Boot":
-        if (worker === undefined) worker = yield* boot
-        return
+        return yield* start(operation.worker ?? 0)
       case "Crash":
-        return yield* crash
+        return crash(operation.worker ?? 0)
       case "Shutdown":
-        return yield* shutdown
+        return yield* shutdown(operation.worker ?? 0)
       case "Compact":
         return stores.compact()
       case "Advance":
         return yield* TestClock.adjust(operation.millis)
-      case "Freeze":
+      case "Freeze": {
+        const worker = workers.get(operation.worker ?? 0)
         if (worker === undefined) return
         worker.life.frozen = true
+        const end = () => thaw(worker)
+        if (cluster !== undefined) return troubles.add((yield* Clock.currentTimeMillis) + operation.millis, end)
         yield* TestClock.adjust(operation.millis)
-        worker.life.frozen = false
-        worker.thaw()
+        end()
         return yield* TestClock.adjust(1)
+      }
+      case "Cut": {
+        const life = workers.get(operation.worker)?.life
+        if (life === undefined) return
+        life.cut = true
+        return troubles.add((yield* Clock.currentTimeMillis) + operation.millis, () => {
+          life.cut = false
+        })
+      }
+      case "Lose":
+        if (cluster === undefined) return
+        cluster.loss = operation.chance
+        return troubles.add((yield* Clock.currentTimeMillis) + operation.millis, () => {
+          cluster.loss = 0
+        })
       case "Trouble":
         stores.trouble = operation.chance
-        troubleUntil = (yield* Clock.currentTimeMillis) + operation.millis
-        return
+        return troubles.add((yield* Clock.currentTimeMillis) + operation.millis, () => {
+          stores.trouble = 0
+        })
       case "Emit":
         return outside.emit(operation.name, operation.task, operation.count)
       case "Break":
         return outside.breakHook(operation)
       case "Ask":
-        return worker === undefined ? undefined : yield* outside.ask(operation.name)
+        return workers.size === 0 ? undefined : yield* outside.ask(operation.name)
       case "Create": {
         const { name, tasks } = operation
         const config = { "connector.class": "SimulatedSource", "tasks.max": "3", "simulated.tasks": `${tasks}` }
@@ -226,7 +256,7 @@ const run = Effect.fnUntraced(function*(
 
   for (const operation of operations) {
     yield* line(format(operation))
-    if (troubleUntil <= (yield* Clock.currentTimeMillis)) stores.trouble = 0
+    troubles.endAt(yield* Clock.currentTimeMillis)
     yield* step(operation)
     checker.compare(expected)
     if (checker.violation() !== undefined) return
@@ -234,11 +264,11 @@ const run = Effect.fnUntraced(function*(
 
   // liveness: faults stop, and everything comes to what was asked for (I17)
   yield* line("faults stop")
-  stores.trouble = 0
+  troubles.endAt(Infinity)
   outside.mend()
-  yield* crash
-  worker = yield* boot
-  if (worker === undefined) return checker.broken("I17", "a worker does not start on stores that work")
+  if (cluster === undefined) crash(0)
+  for (let number = 0; number < count; number++) yield* start(number)
+  if (workers.size < count) return checker.broken("I17", "a worker does not start on stores that work")
   yield* TestClock.adjust("2 minutes")
   const names = ClusterState.names(checker.state())
   for (const name of names) {
@@ -246,9 +276,14 @@ const run = Effect.fnUntraced(function*(
     const connector = ClusterState.connector(checker.state(), name)
     if (connector?.config["connector.class"] === "SimulatedSource") yield* put(name, 3, 9)
   }
-  yield* TestClock.adjust("10 minutes")
+  yield* TestClock.adjust("5 minutes")
+  // what failed while there were faults stays so until somebody restarts it
+  for (const name of names) {
+    yield* ask(name, (herder) => herder.restart(name, { includeTasks: true, onlyFailed: true }), (before) => before)
+  }
+  yield* TestClock.adjust("5 minutes")
   checker.compare(expected)
-  yield* rest(worker.herder, names, outside, checker)
+  for (const { herder } of workers.values()) yield* rest(herder, names, outside, checker)
   if (checker.violation() !== undefined) return
   for (const name of names) yield* ask(name, (herder) => herder.delete(name), () => ({ known: true, exists: false }))
   yield* TestClock.adjust("2 minutes")
@@ -259,7 +294,7 @@ const run = Effect.fnUntraced(function*(
   if ((yield* stores.statuses).length > 0) {
     checker.broken("I17", `statuses of deleted connectors are left: ${JSON.stringify(yield* stores.statuses)}`)
   }
-  yield* shutdown
+  for (let number = 0; number < count; number++) yield* shutdown(number)
 })
 
 /** Every connector runs as asked, and every record has arrived. */
@@ -284,50 +319,4 @@ const rest = Effect.fnUntraced(function*(
       }
     }
   }
-})
-
-/** Boots lives of a worker, each on a run queue of its own that dies with it. */
-const makeBoot = Effect.fnUntraced(function*(
-  stores: SimulatedStores.SimulatedStores,
-  outside: Connectors.Outside,
-  checker: Checker.Checker
-) {
-  const around = (yield* Scheduler.Scheduler).makeDispatcher()
-  let lives = 0
-  const boot: Effect.Effect<Worker | undefined> = Effect.gen(function*() {
-    const life: SimulatedStores.Life = { dead: false, frozen: false, number: ++lives }
-    const queue = fifo()
-    const scheduler: SyncScheduler = new SyncScheduler({
-      queue: { push: queue.push, next: () => life.dead || life.frozen ? undefined : queue.next() },
-      onWork: () => around.scheduleTask(() => scheduler.flush(), 0)
-    })
-    let herder: Herder["Service"] | undefined
-    const before = checker.state().leader?.session
-    /** The session that this life claimed the log with. */
-    const session = () => {
-      const leader = checker.state().leader?.session
-      return leader === before ? undefined : leader
-    }
-    const runtime = Herder.layerSoloAs({ workerId: `worker-${life.number}:8083` }).pipe(
-      Layer.provide([stores.layer(life), Plugins.layer(outside.plugins(life))])
-    )
-    const living = Effect.scoped(Effect.gen(function*() {
-      const context = yield* Layer.build(runtime)
-      herder = yield* Effect.provideContext(Herder, context)
-      return yield* Effect.never
-    })).pipe(Effect.provideService(Scheduler.Scheduler, scheduler))
-    const fiber = yield* Effect.forkDetach(living, { startImmediately: true })
-    const waits = () => herder === undefined && fiber.pollUnsafe() === undefined
-    for (let tries = 0; tries < 20 && waits(); tries++) yield* TestClock.adjust(50)
-    if (herder === undefined) {
-      // the stores are down: this life has failed to start
-      life.dead = true
-      stores.release(life)
-      const claimed = session()
-      if (claimed !== undefined) checker.ended(claimed)
-      return undefined
-    }
-    return { life, herder, fiber, session: session(), thaw: () => scheduler.flush() }
-  })
-  return boot
 })

@@ -10,7 +10,9 @@ import { TopicLog } from "@kelpie/core/TopicLog"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { Checker } from "./checker.ts"
 import { recordKey } from "./checker.ts"
 
@@ -19,6 +21,8 @@ export interface Life {
   dead: boolean
   /** It runs nothing at the moment. */
   frozen: boolean
+  /** It reaches neither the group nor other workers at the moment. */
+  cut: boolean
   readonly number: number
 }
 
@@ -47,6 +51,9 @@ export const make = Effect.fnUntraced(function*(
   const statusStore = Context.get(memory, StatusStore)
   const offsetStore = Context.get(memory, OffsetStore)
   const topicLog = Context.get(memory, TopicLog)
+  /** Told whenever somebody appended, or stored statuses. */
+  const appended = yield* PubSub.sliding<number>(16)
+  const stored = yield* PubSub.sliding<number>(16)
   let calls = 0
   let records: Array<ConfigRecord.Encoded> = []
   let position = 0
@@ -76,10 +83,15 @@ export const make = Effect.fnUntraced(function*(
           if (claim !== claims) return Effect.fail(new StoreError({ kind: "Fenced", operation: "append" }))
           const added = writes.map(({ key, value }) => ({ key, value, position: ++position }))
           records = [...records, ...added]
+          PubSub.publishUnsafe(appended, life.number)
           checker.committed(claim, claims, added)
           return Effect.succeed(added.map((one) => one.position))
         })
       ),
+    changed: Stream.fromPubSub(appended).pipe(
+      Stream.filter((by) => by !== life.number),
+      Stream.map(() => undefined)
+    ),
     read: (after) => call(life, "read", Effect.sync(() => records.filter((one) => one.position > after))),
     exclusive: Effect.asVoid(Effect.acquireRelease(
       Effect.suspend(() => {
@@ -91,8 +103,21 @@ export const make = Effect.fnUntraced(function*(
     ))
   })
 
+  /** What a leader fences counts as opened by somebody else. */
+  const fence =
+    (life: Life, store: string, below: OffsetStore["Service"]["fence"]): OffsetStore["Service"]["fence"] => (runs) =>
+      call(
+        life,
+        `fence ${store}`,
+        Effect.andThen(
+          below(runs),
+          Effect.sync(() => runs.forEach(({ item, run }) => checker.opened(store, item, run)))
+        )
+      )
+
   const offsets = (life: Life): OffsetStore["Service"] => ({
     ...offsetStore,
+    fence: fence(life, "offsets", offsetStore.fence),
     read: (connector, partitions) => call(life, "read offsets", offsetStore.read(connector, partitions)),
     open: (item, run) =>
       Effect.suspend(() => life.dead ? Effect.never : offsetStore.open(item, run)).pipe(
@@ -116,6 +141,7 @@ export const make = Effect.fnUntraced(function*(
 
   const topics = (life: Life): TopicLog["Service"] => ({
     ...topicLog,
+    fence: fence(life, "topics", topicLog.fence),
     open: (item, run) =>
       Effect.suspend(() => life.dead ? Effect.never : topicLog.open(item, run)).pipe(
         Effect.tap(() => Effect.sync(() => checker.opened("topics", item, run))),
@@ -157,8 +183,17 @@ export const make = Effect.fnUntraced(function*(
 
   const statuses = (life: Life): StatusStore["Service"] => ({
     ...statusStore,
-    put: (all) => call(life, "put statuses", statusStore.put(all)),
-    remove: (items) => call(life, "remove statuses", statusStore.remove(items))
+    put: (all) =>
+      call(
+        life,
+        "put statuses",
+        Effect.andThen(statusStore.put(all), Effect.sync(() => void PubSub.publishUnsafe(stored, life.number)))
+      ),
+    remove: (items) => call(life, "remove statuses", statusStore.remove(items)),
+    changes: Stream.fromPubSub(stored).pipe(
+      Stream.filter((by) => by !== life.number),
+      Stream.mapEffect(() => Effect.orElseSucceed(call(life, "load statuses", statusStore.load), () => []))
+    )
   })
 
   const self: SimulatedStores = {
