@@ -172,8 +172,8 @@ const decisions: ReadonlyArray<Mutation> = [
     name: "items are placed on a worker's id instead of its session",
     breaks: "I5",
     file: `${herder}/internal/leader.ts`,
-    find: "group.members.map((member) => member.session)",
-    replace: "group.members.map((member) => member.workerId)",
+    find: "({ members }) => ({ members, placement })",
+    replace: "({ members }) => ({ members: members.map((one) => ({ ...one, session: one.workerId })), placement })",
     suites: ["packages/herder/test/leader.test.ts"]
   },
   {
@@ -204,7 +204,7 @@ const decisions: ReadonlyArray<Mutation> = [
     name: "a new leader forgets what ended sessions owned",
     breaks: "I17",
     file: `${herder}/LeaderDecision.ts`,
-    find: "if (record._tag !== \"Released\" && sessions.includes(record.session)) continue",
+    find: "if (record._tag !== \"Released\" && sessions.has(record.session)) continue",
     replace: "if (record._tag !== \"Released\") continue",
     suites: ["packages/herder/test/LeaderDecision.test.ts"]
   },

@@ -254,7 +254,8 @@ const placementKeys = {
     ...place("Placement", 1, "Placement Labels", "long"),
     default: [],
     check: checkLabels,
-    doc: "Labels in the form name=value. Only workers that carry all of them run the connector and its tasks; while there " +
+    doc:
+      "Labels in the form name=value. Only workers that carry all of them run the connector and its tasks; while there " +
       "is none, they wait."
   })
 }

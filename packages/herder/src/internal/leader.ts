@@ -5,7 +5,7 @@
  * outcome it claims again and reads: nobody else can have written meanwhile, so what is in the log tells (I1). A command
  * id takes effect once; its outcome is told again for ten minutes (I10).
  */
-import * as ClusterState from "@kelpie/core/ClusterState"
+import type * as ClusterState from "@kelpie/core/ClusterState"
 import type * as ConfigRecord from "@kelpie/core/ConfigRecord"
 import type { ConfigStore } from "@kelpie/core/ConfigStore"
 import type { ConnectorError } from "@kelpie/core/ConnectorError"
@@ -13,12 +13,14 @@ import * as Identity from "@kelpie/core/Identity"
 import { type Envelope, LeaderError, type Outcome } from "@kelpie/core/LeaderCommand"
 import type { Membership } from "@kelpie/core/Membership"
 import type * as Middleware from "@kelpie/core/Middleware"
+import { PlacementPolicy } from "@kelpie/core/Policies"
 import { StoreError } from "@kelpie/core/StoreError"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as LeaderDecision from "../LeaderDecision.ts"
+import * as Placement from "../Placement.ts"
 
 /** Executes commands as the leader. */
 export interface Leader {
@@ -63,6 +65,7 @@ export const make = Effect.fnUntraced(function*(
   middleware: Middleware.Middleware
 ): Effect.fn.Return<Leader, never, Scope.Scope> {
   const scope = yield* Effect.scope
+  const placement = yield* PlacementPolicy
   let pending: Array<Pending> = []
   let committing = false
   let claimed: ConfigStore.Claim | undefined
@@ -81,13 +84,13 @@ export const make = Effect.fnUntraced(function*(
     self === undefined
       ? Effect.fail(new StoreError({ kind: "Fenced", operation: "claim", detail: "this worker has no session" }))
       : store.claim(self.session, shouldLead))
-  const sessions = Effect.map(membership.group, (group) => group.members.map((member) => member.session))
+  const placing = Effect.map(membership.group, ({ members }) => ({ members, placement }))
 
   const claim = Effect.gen(function*() {
     claimed = undefined
     const next = yield* answered("claim", claimLog)
     const clusterId = store.clusterId ?? (yield* Identity.draw)
-    const writes = LeaderDecision.recover(yield* store.state, { sessions: yield* sessions }, clusterId)
+    const writes = LeaderDecision.recover(yield* store.state, yield* placing, clusterId)
     if (writes.length > 0) yield* next.commit(writes.map((write) => ({ write })))
     claimed = next
     return next
@@ -102,7 +105,10 @@ export const make = Effect.fnUntraced(function*(
   }
 
   /** Takes commands from the front until their records fill a commit; decides each on what the ones before it write. */
-  const decideGroup = (state: ClusterState.ClusterState, members: ReadonlyArray<string>) => {
+  const decideGroup = (
+    state: ClusterState.ClusterState,
+    placing: Pick<LeaderDecision.Context, "members" | "placement">
+  ) => {
     const decided: Array<Decided> = []
     const refused: Array<readonly [Pending, LeaderError]> = []
     let tentative = state
@@ -117,7 +123,7 @@ export const make = Effect.fnUntraced(function*(
         continue
       }
       const result = LeaderDecision.decide(tentative, one.envelope.command, {
-        sessions: members,
+        ...placing,
         incarnation: one.incarnation
       })
       if (result._tag === "Failure") {
@@ -128,16 +134,16 @@ export const make = Effect.fnUntraced(function*(
       decided.push({ pending: one, writes, created })
       records += writes.length
       // positions within a commit are not known yet; a decision that needs an exact one waits for the next commit
-      for (const write of writes) tentative = ClusterState.write(tentative, write, tentative.position)
+      for (const write of writes) tentative = LeaderDecision.after(tentative, write)
     }
     pending = pending.slice(taken)
-    return { decided, refused }
+    return { decided, refused, tentative }
   }
 
   const commitGroup: Effect.Effect<void, StoreError> = Effect.gen(function*() {
     const current = claimed ?? (yield* claim)
     const state = yield* store.state
-    const { decided, refused } = decideGroup(state, yield* sessions)
+    const { decided, refused, tentative } = decideGroup(state, yield* placing)
     for (const [one, error] of refused) finish(one, Effect.fail(error))
     const writes = decided.flatMap((one) => one.writes.map((write) => ({ write })))
     const committed = writes.length === 0
@@ -146,7 +152,11 @@ export const make = Effect.fnUntraced(function*(
         { _tag: "CommitRecords", connector: "", records: writes.length },
         Effect.asVoid(answered("commit", current.commit(writes)))
       ).pipe(
-        Effect.andThen(Effect.map(store.state, (after) => after.position)),
+        Effect.andThen(Effect.map(store.state, (after) => {
+          // nobody else can have written meanwhile (I1): these are the placements that were decided
+          Placement.carry(tentative, after)
+          return after.position
+        })),
         // what a middleware dies of is its own: the log tells what became of the commit
         Effect.catchDefect((cause) => Effect.fail(new StoreError({ kind: "Unavailable", operation: "commit", cause }))),
         Effect.catch((error) => settle(error, state.position))
