@@ -19,7 +19,9 @@ const until = performance.now() + Number(values.seconds) * 1000
 const first = Number(values.from)
 let seed = first
 for (; performance.now() < until; seed++) {
-  const result = Effect.runSync(Simulation.run({ seed, operations: Number(values.operations), workers: Number(values.workers) }))
+  const result = Effect.runSync(
+    Simulation.run({ seed, operations: Number(values.operations), workers: Number(values.workers) })
+  )
   if (result._tag === "Failed") {
     console.error(Simulation.format(result))
     process.exit(1)

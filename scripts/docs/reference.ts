@@ -58,7 +58,7 @@ const prefixed = (what: string, prefix: string) =>
 const frameworkKeys = page(
   "# Framework keys",
   "What the framework itself reads from a connector's configuration. Names, types and defaults are Kafka Connect's; " +
-    `keys that begin with ${code("reconfiguration.")} or ${code("restart.")} are Kelpie's own.`,
+    `keys that begin with ${code("reconfiguration.")}, ${code("restart.")} or ${code("placement.")} are Kelpie's own.`,
   "## Every connector",
   keyTable(ConnectorKeys.common),
   "## Sources",

@@ -46,8 +46,8 @@ const log: ReadonlyArray<Mutation> = [
     name: "the leader takes an unknown outcome for a failure",
     breaks: "I1",
     file: `${herder}/internal/leader.ts`,
-    find: "for (const key of keys) if (key !== \"leader\") return state.position",
-    replace: "for (const key of keys) if (key === \"\") return state.position",
+    find: "if (writes.some((write) => moved.has(write.key) && ClusterState.holds(state, write))) return state.position",
+    replace: "if (writes.length < 0) return state.position",
     suites: ["packages/herder/test/leader.test.ts"]
   },
   {
@@ -71,8 +71,8 @@ const log: ReadonlyArray<Mutation> = [
     name: "a command id is not remembered",
     breaks: "I10",
     file: `${herder}/internal/leader.ts`,
-    find: "outcomes.set(id, { at, outcome })",
-    replace: "outcomes.delete(id)",
+    find: "outcomes.set(one.envelope.id, now.wall, outcome, one.envelope.remembered === true)",
+    replace: "outcomes.forget(now.wall)",
     suites: ["packages/herder/test/leader.test.ts"]
   },
   {
@@ -172,8 +172,8 @@ const decisions: ReadonlyArray<Mutation> = [
     name: "items are placed on a worker's id instead of its session",
     breaks: "I5",
     file: `${herder}/internal/leader.ts`,
-    find: "group.members.map((member) => member.session)",
-    replace: "group.members.map((member) => member.workerId)",
+    find: "({ members }) => ({ members, placement })",
+    replace: "({ members }) => ({ members: members.map((one) => ({ ...one, session: one.workerId })), placement })",
     suites: ["packages/herder/test/leader.test.ts"]
   },
   {
@@ -204,8 +204,8 @@ const decisions: ReadonlyArray<Mutation> = [
     name: "a new leader forgets what ended sessions owned",
     breaks: "I17",
     file: `${herder}/LeaderDecision.ts`,
-    find: "if (record._tag !== \"Released\" && sessions.includes(record.session)) continue",
-    replace: "if (record._tag !== \"Released\") continue",
+    find: "const releases = names.flatMap((name) => releaseEnded(state, name, ended))",
+    replace: "const releases = names.flatMap((name) => releaseEnded(state, name, new Set()))",
     suites: ["packages/herder/test/LeaderDecision.test.ts"]
   },
   {

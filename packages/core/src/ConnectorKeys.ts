@@ -1,8 +1,9 @@
 /**
  * The configuration keys that the framework itself reads from a connector's configuration, and what it reads from them.
  *
- * Names, types, defaults, groups and places are Connect's (specification, 2.4 to 2.6). `reconfiguration.*` and `restart.*`
- * are Kelpie's own: backoff and limits of task reconfiguration, and the restart of what has failed.
+ * Names, types, defaults, groups and places are Connect's (specification, 2.4 to 2.6). `reconfiguration.*`, `restart.*` and
+ * `placement.*` are Kelpie's own: backoff and limits of task reconfiguration, the restart of what has failed, and the
+ * workers that may run a connector.
  */
 import * as Result from "effect/Result"
 import * as ConfigKey from "./ConfigKey.ts"
@@ -45,6 +46,28 @@ const checkAliases = (aliases: ReadonlyArray<string>): string | undefined =>
     : aliases.length > maxAliases
     ? `More than ${maxAliases} aliases provided.`
     : undefined
+
+/** Name and value of a label; `undefined` for what is none. A value may be empty, and may hold further equals signs. */
+const labelOf = (text: string): readonly [string, string] | undefined => {
+  const equals = text.indexOf("=")
+  const name = text.slice(0, Math.max(0, equals)).trim()
+  return name === "" ? undefined : [name, text.slice(equals + 1).trim()]
+}
+
+const checkLabels = (labels: ReadonlyArray<string>): string | undefined => {
+  const names = labels.map((label) => labelOf(label)?.[0])
+  return names.includes(undefined)
+    ? "A label must have the form name=value."
+    : new Set(names).size < names.length
+    ? "Duplicate label provided."
+    : undefined
+}
+
+const labelsOf = (labels: ReadonlyArray<string>): Labels =>
+  Object.fromEntries(labels.flatMap((text) => {
+    const label = labelOf(text)
+    return label === undefined ? [] : [label]
+  }))
 
 /** The name is not trimmed: it has to be the one in the path. */
 const nameKey: ConfigKey.ConfigKey<string, true> = {
@@ -225,6 +248,18 @@ const restartKeys = {
   })
 }
 
+const placementKeys = {
+  placementLabels: ConfigKey.List("placement.labels", {
+    ...low,
+    ...place("Placement", 1, "Placement Labels", "long"),
+    default: [],
+    check: checkLabels,
+    doc:
+      "Labels in the form name=value. Only workers that carry all of them run the connector and its tasks; while there " +
+      "is none, they wait."
+  })
+}
+
 /** The keys of every connector. */
 export const common = {
   name: nameKey,
@@ -278,7 +313,8 @@ export const common = {
   }),
   ...errorKeys,
   ...reconfigurationKeys,
-  ...restartKeys
+  ...restartKeys,
+  ...placementKeys
 }
 
 /** The further keys of a source. */
@@ -510,6 +546,9 @@ export interface RestartSettings {
   readonly windowMillis: number | undefined
 }
 
+/** Label -> value. */
+export type Labels = Readonly<Record<string, string>>
+
 /** A plugin that a configuration names, with the keys under its prefix. */
 export interface PluginSettings {
   readonly type: string
@@ -568,6 +607,8 @@ export interface ConnectorSettings {
   readonly logMessages: boolean
   readonly reconfiguration: ReconfigurationSettings
   readonly restart: RestartSettings
+  /** What a worker has to carry to run it. */
+  readonly placementLabels: Labels
   /** Of a sink; `undefined` for a source. */
   readonly topics: Topics | undefined
   /** Of a sink that has one. */
@@ -605,8 +646,10 @@ export const decode = (
   for (
     const list of [common.transforms, common.predicates, ...(kind === "source" ? [source.topicCreationGroups] : [])]
   ) {
-    checkWritten(reading, list)
+    checkWritten(reading, list, "Aliases")
   }
+  // the leader reads them as they are stored, and resolves no variables
+  checkWritten(reading, common.placementLabels, "Labels")
   const transforms = readTransforms(reading)
   const predicates = readPredicates(reading)
   checkBackoff(reading, common.reconfigurationBackoff, common.reconfigurationBackoffMax, [
@@ -639,6 +682,10 @@ export const aliases = (
   if (unresolved?.has(list) === true || text !== (ConfigKey.textOf(raw, list) ?? "")) return []
   return [...new Set(text.split(",").map((alias) => alias.trim()))].filter((alias) => alias !== "").slice(0, maxAliases)
 }
+
+/** The labels that a connector asks its workers for, from its configuration as it is stored; or why they cannot be read. */
+export const placementLabels = (config: ConnectorConfig): Result.Result<Labels, string> =>
+  Result.map(ConfigKey.decodeKey(common.placementLabels, config), labelsOf)
 
 /** The keys under a prefix, without it: the configuration of a plugin. */
 export const under = (config: ConnectorConfig, prefix: string): ConnectorConfig => {
@@ -752,7 +799,8 @@ const settingsOf = (base: ConfigKey.Values<typeof common>, reading: Reading) => 
       backoffMaxMillis: said(common.restartBackoffMax, base.restartBackoffMax),
       maxAttempts: said(common.restartMaxAttempts, base.restartMaxAttempts),
       windowMillis: said(common.restartWindow, base.restartWindow)
-    }
+    },
+    placementLabels: labelsOf(base.placementLabels)
   }
 }
 
@@ -773,10 +821,10 @@ const readConverters = (
   }
 }
 
-const checkWritten = (reading: Reading, list: ConfigKey.ConfigKey<any>): void => {
+const checkWritten = (reading: Reading, list: ConfigKey.ConfigKey<any>, what: string): void => {
   const text = ConfigKey.textOf(reading.config, list.name)
   if (text !== undefined && text !== reading.shown(list)) {
-    reading.refuse(list, "Aliases may not come from a variable; write them here")
+    reading.refuse(list, `${what} may not come from a variable; write them here`)
   }
 }
 

@@ -51,6 +51,7 @@ describe("ConnectorKeys.decode", () => {
         maxAttempts: undefined,
         windowMillis: undefined
       },
+      placementLabels: {},
       topics: undefined,
       deadLetter: undefined,
       topicCreation: [],
@@ -163,6 +164,49 @@ describe("Kelpie's own keys", () => {
         "Invalid value 999 for configuration restart.backoff.max.ms: Value must be at least restart.backoff.ms, which is 1000"
       ]
     })
+  })
+
+  it("placement.labels is read as names and values", () => {
+    const labels = (text: string) => settings({ "placement.labels": text }).placementLabels
+    assert.deepStrictEqual(labels(""), {})
+    assert.deepStrictEqual(labels("gpu=true"), { gpu: "true" })
+    assert.deepStrictEqual(labels(" gpu = true , zone=a=b,spare="), { gpu: "true", zone: "a=b", spare: "" })
+    assert.isTrue(Object.hasOwn(labels("__proto__=x"), "__proto__"))
+  })
+
+  it("placement.labels refuses what is no label, and a label that stands twice", () => {
+    for (const text of ["gpu", "=true", "gpu=true,,zone=a", "gpu=true,"]) {
+      assert.deepStrictEqual(problems({ "placement.labels": text }), {
+        "placement.labels": [
+          `Invalid value [${
+            text.split(",").join(", ")
+          }] for configuration placement.labels: A label must have the form name=value.`
+        ]
+      })
+    }
+    assert.deepStrictEqual(problems({ "placement.labels": "zone=a,zone=b" }), {
+      "placement.labels": [
+        "Invalid value [zone=a, zone=b] for configuration placement.labels: Duplicate label provided."
+      ]
+    })
+  })
+
+  it("placement.labels may not come from a variable: the leader resolves none", () => {
+    const found = problems({ "placement.labels": "zone=a" }, "source", { raw: { "placement.labels": "${env:LABELS}" } })
+    assert.deepStrictEqual(found, {
+      "placement.labels": [
+        "Invalid value [${env:LABELS}] for configuration placement.labels: Labels may not come from a variable; write them here"
+      ]
+    })
+  })
+
+  it("placement.labels is read from a stored configuration too, or said to be wrong", () => {
+    assert.deepStrictEqual(ConnectorKeys.placementLabels({}), Result.succeed({}))
+    assert.deepStrictEqual(
+      ConnectorKeys.placementLabels({ "placement.labels": "zone=a" }),
+      Result.succeed({ zone: "a" })
+    )
+    assert.isTrue(Result.isFailure(ConnectorKeys.placementLabels({ "placement.labels": "${env:LABELS}" })))
   })
 
   it("take the runtime's defaults", () => {

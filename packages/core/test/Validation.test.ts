@@ -99,6 +99,7 @@ it.layer(Plugins.layer([LinesSource, LinesSink, OwnTasks, TextConverter, HeaderT
           "Error Handling",
           "Task Reconfiguration",
           "Automatic Restart",
+          "Placement",
           "Topic Creation",
           "Exactly Once Support",
           "offsets.topic",

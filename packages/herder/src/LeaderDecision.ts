@@ -3,21 +3,26 @@
  *
  * A command's guard is checked against the state that the leader has read to its end (I3). Placement follows in the same
  * commit: an item is placed only when nobody owns it (I5), and the tasks of a connector only when every task that its
- * set removed or changed is released (I6).
+ * set removed or changed is released (I6). A balancing that is under way goes on in the commit that ends its last move, so
+ * that every state says whether one is.
  */
 import * as ClusterState from "@kelpie/core/ClusterState"
 import * as ConfigRecord from "@kelpie/core/ConfigRecord"
 import * as Item from "@kelpie/core/Item"
 import { type LeaderCommand, LeaderError } from "@kelpie/core/LeaderCommand"
+import type { Membership } from "@kelpie/core/Membership"
 import type { OffsetStore } from "@kelpie/core/OffsetStore"
+import { PlacementPolicy, type PlacementSettings } from "@kelpie/core/Policies"
 import * as HashMap from "effect/HashMap"
 import * as Result from "effect/Result"
 import * as Placement from "./Placement.ts"
 
 /** What a decision may use besides the state. */
 export interface Context {
-  /** Sessions of the members that may own items. */
-  readonly sessions: ReadonlyArray<string>
+  /** The members that may own items, oldest first. */
+  readonly members: ReadonlyArray<Membership.Member>
+  /** When and how much is balanced. Left out: the defaults of `PlacementPolicy`. */
+  readonly placement?: PlacementSettings | undefined
   /** An id that no incarnation has. */
   readonly incarnation: string
 }
@@ -43,8 +48,17 @@ const missing = (state: ClusterState.ClusterState, name: string): Refusable => {
 const accept = (writes: ReadonlyArray<ConfigRecord.Write>, created?: boolean): Refusable =>
   Result.succeed({ writes, created })
 
+/** What placing needs of the group. */
+export type Placing = Pick<Context, "members" | "placement">
+
 /** Decides one command. */
-export const decide = (state: ClusterState.ClusterState, command: LeaderCommand, context: Context): Refusable => {
+export const decide = (state: ClusterState.ClusterState, command: LeaderCommand, context: Context): Refusable =>
+  Result.map(decideAlone(state, command, context), ({ created, writes }) => ({
+    writes: goOn(state, writes, context),
+    created
+  }))
+
+const decideAlone = (state: ClusterState.ClusterState, command: LeaderCommand, context: Context): Refusable => {
   switch (command._tag) {
     case "PutConnector":
       return putConnector(state, command, context)
@@ -64,9 +78,6 @@ export const decide = (state: ClusterState.ClusterState, command: LeaderCommand,
       return changeConnector(state, command.name, { held: command.held })
   }
 }
-
-/** What placing needs of the group. */
-export type Placing = Pick<Context, "sessions">
 
 /** The sessions that own something, or are asked to let it go. */
 export const owners = (state: ClusterState.ClusterState): ReadonlyArray<string> => {
@@ -103,16 +114,54 @@ export const recover = (
   clusterId: string,
   ended: ReadonlySet<string>
 ): ReadonlyArray<ConfigRecord.Write> => {
-  const names = new Set([...HashMap.keys(state.connectors), ...HashMap.keys(state.placements)])
-  const writes: Array<ConfigRecord.Write> = []
-  if (state.cluster === undefined) writes.push({ key: "cluster", entry: { id: clusterId } })
-  for (const name of names) writes.push(...releaseEnded(state, name, ended))
-  const released = writes.reduce(after, state)
-  const counts = Placement.load(released, context.sessions)
-  for (const name of names) {
-    writes.push(...placeConnector(released, name, counts), ...placeTasks(released, name, counts))
-  }
-  return lastOfEachKey(writes)
+  // sorted: the order of a map's keys says where its writes came from
+  const names = [...new Set([...HashMap.keys(state.connectors), ...HashMap.keys(state.placements)])].sort()
+  const releases = names.flatMap((name) => releaseEnded(state, name, ended))
+  const released = releases.reduce(after, state)
+  const placer = new Placement.Placer(released, context.members)
+  const placed = names.flatMap((name) => [
+    ...placeConnector(released, name, placer),
+    ...placeTasks(released, name, placer)
+  ])
+  const writes: ReadonlyArray<ConfigRecord.Write> = [
+    ...(state.cluster === undefined ? [{ key: "cluster", entry: { id: clusterId } } as const] : []),
+    ...(releases.length === 0 ? placed : lastOfEachKey([...releases, ...placed]))
+  ]
+  return goOn(state, writes, context)
+}
+
+/** Recovers, and balances what that comes to. */
+export const attend = (
+  state: ClusterState.ClusterState,
+  context: Placing,
+  clusterId: string,
+  ended: ReadonlySet<string>
+): ReadonlyArray<ConfigRecord.Write> => {
+  const writes = recover(state, context, clusterId, ended)
+  const moved = balance(writes.reduce(after, state), context)
+  return moved.length === 0 ? writes : lastOfEachKey([...writes, ...moved])
+}
+
+/** Asks the owners of items that should move to let go; nothing when the members are balanced, or enough is on its way. */
+export const balance = (state: ClusterState.ClusterState, context: Placing): ReadonlyArray<ConfigRecord.Write> =>
+  moves(state, context, false)
+
+const moves = (
+  state: ClusterState.ClusterState,
+  { members, placement = PlacementPolicy.defaults }: Placing,
+  underWay: boolean
+): ReadonlyArray<ConfigRecord.Write> =>
+  Placement.balance(state, members, placement, underWay).flatMap((item) => release(state, item, "moved"))
+
+/** Adds the next moves to writes that end the last one that was under way. */
+const goOn = (
+  state: ClusterState.ClusterState,
+  writes: ReadonlyArray<ConfigRecord.Write>,
+  context: Placing
+): ReadonlyArray<ConfigRecord.Write> => {
+  if (writes.length === 0 || context.members.length < 2 || !Placement.isMoving(state)) return writes
+  const now = writes.reduce(after, state)
+  return Placement.isMoving(now) ? writes : lastOfEachKey([...writes, ...moves(now, context, true)])
 }
 
 /** Releases what ended sessions owned, and forgets releases of what is not wanted any more. */
@@ -121,9 +170,11 @@ const releaseEnded = (
   name: string,
   ended: ReadonlySet<string>
 ): ReadonlyArray<ConfigRecord.Write> => {
+  const placements = ClusterState.placements(state, name)
+  if (placements.size === 0) return []
   const wanted = new Set(ClusterState.items(state, name).map(Item.key))
   const writes: Array<ConfigRecord.Write> = []
-  for (const [item, record] of ClusterState.placements(state, name)) {
+  for (const [item, record] of placements) {
     const unit = toItem(name, item)
     if (record._tag !== "Released" && !ended.has(record.session)) continue
     if (!wanted.has(Item.key(unit))) writes.push(ConfigRecord.placement(unit, undefined))
@@ -138,8 +189,14 @@ const releaseEnded = (
 const toItem = (name: string, item: "connector" | number): Item.Item =>
   item === "connector" ? Item.connector(name) : Item.task(name, item)
 
-const own = (item: Item.Item, counts: Placement.Load, restarting: boolean): ReadonlyArray<ConfigRecord.Write> => {
-  const session = Placement.choose(counts)
+/** Gives an item to a member, if nobody owns it and one is able. */
+const own = (
+  item: Item.Item,
+  record: ConfigRecord.PlacementEntry | undefined,
+  placer: Placement.Placer
+): ReadonlyArray<ConfigRecord.Write> => {
+  const session = placer.place(item, record?._tag === "Released" && record.reason === "moved")
+  const restarting = record?._tag === "Released" && record.reason === "restart"
   return session === undefined
     ? []
     : [ConfigRecord.placement(item, { _tag: "Owned", session, ...(restarting ? { restarting } : {}) })]
@@ -155,8 +212,9 @@ const release = (
   if (record?._tag === "Owned") {
     return [ConfigRecord.placement(item, { _tag: "Releasing", session: record.session, reason })]
   }
-  // an owner that lets go anyway does so for the stronger reason
-  return record?._tag === "Releasing" && record.reason === "restart" && reason !== "restart"
+  // an owner that lets go anyway does so for the stronger reason: what waits for it has to see it (I6)
+  const stronger = reason === "changed" || reason === "removed"
+  return record?._tag === "Releasing" && stronger && (record.reason === "restart" || record.reason === "moved")
     ? [ConfigRecord.placement(item, { _tag: "Releasing", session: record.session, reason })]
     : []
 }
@@ -204,7 +262,7 @@ const putConnector = (
   )
   const now = after(state, created)
   // I5, across incarnations: what was there before is released first
-  return accept([created, ...left, ...placeConnector(now, name, Placement.load(now, context.sessions))], true)
+  return accept([created, ...left, ...placeConnector(now, name, new Placement.Placer(now, context.members))], true)
 }
 
 const deleteConnector = (state: ClusterState.ClusterState, name: string): Refusable => {
@@ -267,23 +325,23 @@ const publishTaskSet = (
     writes.push(...release(state, Item.task(name, number), next === undefined ? "removed" : "changed"))
   })
   const now = writes.reduce(after, state)
-  return accept([...writes, ...placeTasks(now, name, Placement.load(now, context.sessions))])
+  return accept([...writes, ...placeTasks(now, name, new Placement.Placer(now, context.members))])
 }
 
 /** The state after a write of the same commit; its position is not known yet, so it counts as the present one. */
-const after = (state: ClusterState.ClusterState, write: ConfigRecord.Write): ClusterState.ClusterState =>
-  ClusterState.write(state, write, state.position)
+export const after = (state: ClusterState.ClusterState, write: ConfigRecord.Write): ClusterState.ClusterState =>
+  Placement.write(state, write, state.position)
 
 /** Places the connector instance if nobody owns it. */
 const placeConnector = (
   state: ClusterState.ClusterState,
   name: string,
-  counts: Placement.Load
+  placer: Placement.Placer
 ): ReadonlyArray<ConfigRecord.Write> => {
   if (ClusterState.connector(state, name) === undefined) return []
   const record = ClusterState.placement(state, Item.connector(name))
   return record === undefined || record._tag === "Released"
-    ? own(Item.connector(name), counts, record?.reason === "restart")
+    ? own(Item.connector(name), record, placer)
     : []
 }
 
@@ -291,7 +349,7 @@ const placeConnector = (
 const placeTasks = (
   state: ClusterState.ClusterState,
   name: string,
-  counts: Placement.Load
+  placer: Placement.Placer
 ): ReadonlyArray<ConfigRecord.Write> => {
   const placements = ClusterState.placements(state, name)
   for (const [item, record] of placements) {
@@ -301,7 +359,7 @@ const placeTasks = (
   return (ClusterState.taskSet(state, name)?.tasks ?? []).flatMap((_, task) => {
     const record = placements.get(task)
     return record === undefined || record._tag === "Released"
-      ? own(Item.task(name, task), counts, record?._tag === "Released" && record.reason === "restart")
+      ? own(Item.task(name, task), record, placer)
       : []
   })
 }
@@ -332,17 +390,19 @@ const confirmRelease = (
     names.add(item.connector)
   }
   const released = writes.reduce(after, state)
-  const counts = Placement.load(released, context.sessions)
+  const placer = new Placement.Placer(released, context.members, true)
   for (const name of names) {
-    writes.push(...placeConnector(released, name, counts), ...placeTasks(released, name, counts))
+    writes.push(...placeConnector(released, name, placer), ...placeTasks(released, name, placer))
   }
   return accept(lastOfEachKey(writes))
 }
 
 /** An item that is released and placed in one commit needs the last record only. */
-const lastOfEachKey = (writes: ReadonlyArray<ConfigRecord.Write>): ReadonlyArray<ConfigRecord.Write> => [
-  ...new Map(writes.map((write) => [write.key, write])).values()
-]
+const lastOfEachKey = (writes: ReadonlyArray<ConfigRecord.Write>): ReadonlyArray<ConfigRecord.Write> => {
+  const last = new Map<string, ConfigRecord.Write>()
+  for (const write of writes) last.set(write.key, write)
+  return [...last.values()]
+}
 
 const notStarted = (target: ConfigRecord.TargetState, name: string): Refusable =>
   refuse("Stopped", `Connector ${name} is ${target}: it has no reconfiguration to change until it is resumed`)

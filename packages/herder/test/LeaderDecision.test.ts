@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ClusterState, type ConfigRecord, Item, type LeaderCommand } from "@kelpie/core"
+import { LeaderDecision } from "@kelpie/herder"
 import { Arbitrary, HashMap, Schema } from "effect"
 import { confirmation, ModelLog } from "./ModelLog.ts"
 
@@ -454,7 +455,7 @@ describe("recover", () => {
 describe("any sequence of commands and confirmations", () => {
   const names = ["orders", "users"]
   const step = Arbitrary.schema(Schema.Struct({
-    kind: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 11 })),
+    kind: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 13 })),
     name: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
     n: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
   }))
@@ -475,7 +476,7 @@ describe("any sequence of commands and confirmations", () => {
         assert.include(log.sessions, record.session)
         if (item === "connector") continue
         for (const [other, open] of now) {
-          const handsOver = open._tag === "Releasing" && open.reason !== "restart"
+          const handsOver = open._tag === "Releasing" && (open.reason === "changed" || open.reason === "removed")
           assert.isFalse(
             other !== "connector" && handsOver,
             `task ${item} is placed while task ${other} still runs (I6)`
@@ -531,8 +532,14 @@ describe("any sequence of commands and confirmations", () => {
           _tag: "ConfirmRelease",
           items: [{ connector: name, task: n, position: log.state.position - n }]
         })
+      case 9:
+        return void log.commit(LeaderDecision.balance(log.state, log))
+      case 10: {
+        log.members = log.members.map((one, at) => ({ ...one, draining: at === n }))
+        return
+      }
       default:
-        return void log.offer(publish(log, name, ...digests.slice(n % 4, n % 4 + (kind - 8))))
+        return void log.offer(publish(log, name, ...digests.slice(n % 4, n % 4 + (kind - 10))))
     }
   }
 

@@ -1,6 +1,6 @@
 /** A config log that is nothing but its state: decisions of the leader are committed at once, each record at its own place. */
-import { ClusterState, type ConfigRecord, type LeaderCommand } from "@kelpie/core"
-import { LeaderDecision } from "@kelpie/herder"
+import { ClusterState, type ConfigRecord, type LeaderCommand, type Membership } from "@kelpie/core"
+import { LeaderDecision, Placement } from "@kelpie/herder"
 
 type Command = LeaderCommand.LeaderCommand
 
@@ -22,21 +22,37 @@ export const confirmation = (items: ReadonlyArray<Open>): Command => ({
   }))
 })
 
+/** A member that can run everything. */
+export const member = (session: string, more: Partial<Membership.Member> = {}): Membership.Member => ({
+  workerId: `${session}:8083`,
+  session,
+  ...more
+})
+
 /** The log. */
 export class ModelLog {
   state = ClusterState.empty
-  sessions: ReadonlyArray<string>
+  members: ReadonlyArray<Membership.Member> = []
   #incarnations = 0
 
   constructor(sessions: ReadonlyArray<string>) {
     this.sessions = sessions
   }
 
+  get sessions(): ReadonlyArray<string> {
+    return this.members.map(({ session }) => session)
+  }
+
+  /** Members that can run everything. */
+  set sessions(sessions: ReadonlyArray<string>) {
+    this.members = sessions.map((session) => member(session))
+  }
+
   /** What the leader decides on the present state; every call would create another incarnation. */
   decide(command: Command): ReturnType<typeof LeaderDecision.decide> {
     this.#incarnations++
     return LeaderDecision.decide(this.state, command, {
-      sessions: this.sessions,
+      members: this.members,
       incarnation: `i${this.#incarnations}`
     })
   }
@@ -67,7 +83,7 @@ export class ModelLog {
   }
 
   commit(writes: ReadonlyArray<ConfigRecord.Write>): ReadonlyArray<string> {
-    for (const write of writes) this.state = ClusterState.write(this.state, write, this.state.position + 1)
+    for (const write of writes) this.state = Placement.write(this.state, write, this.state.position + 1)
     return writes.map((write) => write.key)
   }
 

@@ -44,8 +44,8 @@ describe("a generation that gives what is published already", () => {
       const scene = yield* Scene.make()
       yield* scene.deploy("orders", scene.source.config({ tasks: 3 }))
       const from = scene.operations.length
-      // a key that no task sees
-      yield* scene.herder.patch("orders", { "reconfiguration.retry.max.attempts": "7" })
+      // keys that no task sees
+      yield* scene.herder.patch("orders", { "reconfiguration.retry.max.attempts": "7", "placement.labels": "zone=a" })
       yield* scene.settle
       assert.deepStrictEqual(commits(scene, from), [1, 1])
       assert.deepStrictEqual(moved(scene, from), [])

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   ClusterState,
-  type ConfigRecord,
+  ConfigRecord,
   ConfigStore,
   Item,
   type LeaderCommand,
   Membership,
   type Middleware,
+  PlacementPolicy,
   StoreError,
   TransientError
 } from "@kelpie/core"
@@ -97,6 +98,12 @@ const create = (name: string, config: Record<string, string> = {}): LeaderComman
   expect: "absent"
 })
 const remove = (name: string): LeaderCommand.LeaderCommand => ({ _tag: "DeleteConnector", name })
+
+/** Somebody is asked to let an item go, so that it moves; gives the position of that. */
+const moving = Effect.fnUntraced(function*(store: ConfigStore["Service"], name: string) {
+  const write = ConfigRecord.placement(Item.connector(name), { _tag: "Releasing", session: "a", reason: "moved" })
+  return yield* (yield* store.claim("a", Effect.succeed(true))).commit([{ write }])
+})
 
 describe("a command", () => {
   it.effect("is decided, committed and answered with the position of its effect", () =>
@@ -341,6 +348,36 @@ describe("a leader that is fenced", () => {
       assert.strictEqual((yield* Fiber.join(waiting)).kind, "NotLeader")
       assert.isAtMost(script.claims, claims + 1)
     }))
+})
+
+describe("placement", () => {
+  it.effect("counts what every group before has placed, and what the same group places", () =>
+    Effect.gen(function*() {
+      const { execute, group, store } = yield* makeLeader()
+      group.members = [member("a"), member("b")]
+      const owners = Effect.map(store.state, (state) =>
+        ["1", "2", "3", "4", "5", "6"].map((name) => {
+          const record = ClusterState.placement(state, Item.connector(name))
+          return record?._tag === "Owned" ? record.session : "-"
+        }))
+      yield* execute(create("1"))
+      yield* execute(create("2"))
+      yield* execute(create("3"))
+      yield* Effect.forEach(["4", "5", "6"], (name) => execute(create(name)), { concurrency: "unbounded" })
+      assert.deepStrictEqual(yield* owners, ["a", "b", "a", "b", "a", "b"])
+    }))
+
+  it.effect("balances by the runtime's policy", () =>
+    Effect.gen(function*() {
+      const { execute, group, leader, store } = yield* makeLeader()
+      for (const name of ["1", "2", "3", "4", "5", "6"]) yield* execute(create(name))
+      const position = yield* moving(store, "1")
+      yield* leader.claim
+      group.members = [member("a"), member("b")]
+      yield* execute({ _tag: "ConfirmRelease", items: [{ connector: "1", position }] })
+      const records = [...(yield* store.state).placements].flatMap(([, items]) => [...items.values()])
+      assert.strictEqual(records.filter((record) => record._tag === "Releasing").length, 2)
+    }).pipe(Effect.provide(PlacementPolicy.layer({ rebalanceMoves: 0.5 }))))
 })
 
 describe("a claim", () => {

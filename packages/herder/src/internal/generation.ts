@@ -201,7 +201,8 @@ const generate = Effect.fnUntraced(function*(
 })
 
 /** Keys that a task does not see: changing them restarts no task. */
-const controlKeys = /^(tasks\.max|tasks\.max\.enforce|reconfiguration\..*|restart\..*|config\.action\.reload)$/
+const controlKeys =
+  /^(tasks\.max|tasks\.max\.enforce|reconfiguration\..*|restart\..*|placement\.labels|config\.action\.reload)$/
 
 /** What every task of a set sees besides its own config; a sink's task also the number of tasks. */
 const taskView = (config: Readonly<Record<string, string>>, members: number | undefined) => ({

@@ -15,6 +15,7 @@ import { type Envelope, LeaderError, type Outcome } from "@kelpie/core/LeaderCom
 import type { Membership } from "@kelpie/core/Membership"
 import type * as Middleware from "@kelpie/core/Middleware"
 import type { OffsetStore } from "@kelpie/core/OffsetStore"
+import { PlacementPolicy } from "@kelpie/core/Policies"
 import { StoreError } from "@kelpie/core/StoreError"
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
@@ -22,6 +23,7 @@ import * as Effect from "effect/Effect"
 import * as HashMap from "effect/HashMap"
 import type * as Scope from "effect/Scope"
 import * as LeaderDecision from "../LeaderDecision.ts"
+import * as Placement from "../Placement.ts"
 import * as Outcomes from "./outcomes.ts"
 
 /** Executes commands as the leader. */
@@ -84,6 +86,7 @@ export const make = Effect.fnUntraced(function*(
   { fence, membership, middleware, store }: Ports
 ): Effect.fn.Return<Leader, never, Scope.Scope> {
   const scope = yield* Effect.scope
+  const placement = yield* PlacementPolicy
   let pending: Array<Pending> = []
   /** Who waits for the next look at the members. */
   let attention: Array<Deferred.Deferred<void, StoreError>> = []
@@ -99,9 +102,7 @@ export const make = Effect.fnUntraced(function*(
   }
 
   const shouldLead = Effect.map(membership.group, ({ leader, self }) => self !== undefined && leader === self.session)
-  const placing = Effect.map(membership.group, ({ members }) => ({
-    sessions: members.filter((member) => member.draining !== true).map((member) => member.session)
-  }))
+  const placing = Effect.map(membership.group, ({ members }) => ({ members, placement }))
 
   /** Becomes the writer of the log for this worker's present life. */
   const claimLog = Effect.gen(function*() {
@@ -134,13 +135,12 @@ export const make = Effect.fnUntraced(function*(
     }
     const clusterId = store.clusterId ?? (yield* Identity.draw)
     const now = yield* store.state
-    const writes = LeaderDecision.recover(now, yield* placing, clusterId, new Set(ended))
-    if (writes.length > 0) {
-      yield* Effect.onError(current.commit(writes.map((write) => ({ write }))), () =>
-        Effect.sync(() => {
-          claimed = undefined
-        }))
-    }
+    const writes = LeaderDecision.attend(now, yield* placing, clusterId, new Set(ended))
+    if (writes.length === 0) return
+    yield* Effect.onError(current.commit(writes.map((write) => ({ write }))), () =>
+      Effect.sync(() => {
+        claimed = undefined
+      }))
   })
 
   /** Takes commands from the front until their records fill a commit; decides each on what the ones before it write. */
@@ -172,17 +172,17 @@ export const make = Effect.fnUntraced(function*(
       decided.push({ pending: one, writes, created })
       records += writes.length
       // positions within a commit are not known yet; a decision that needs an exact one waits for the next commit
-      for (const write of writes) tentative = ClusterState.write(tentative, write, tentative.position)
+      for (const write of writes) tentative = LeaderDecision.after(tentative, write)
     }
     pending = pending.slice(taken)
-    return { decided, refused }
+    return { decided, refused, tentative }
   }
 
   const commitGroup: Effect.Effect<void, StoreError> = Effect.gen(function*() {
     const current = claimed ?? (yield* claimLog)
     const state = yield* store.state
     const now = { monotonic: yield* monotonicMillis, wall: yield* Clock.currentTimeMillis }
-    const { decided, refused } = decideGroup(state, yield* placing, now)
+    const { decided, refused, tentative } = decideGroup(state, yield* placing, now)
     const own = decided.flatMap((one) => one.writes)
     const writes = own.length === 0 ? own : [...own, ...outcomes.forget(now.wall)]
     const committed = writes.length === 0
@@ -191,7 +191,11 @@ export const make = Effect.fnUntraced(function*(
         { _tag: "CommitRecords", connector: "", records: writes.length },
         Effect.asVoid(answered("commit", current.commit(writes.map((write) => ({ write })))))
       ).pipe(
-        Effect.andThen(Effect.map(store.state, (after) => after.position)),
+        Effect.andThen(Effect.map(store.state, (after) => {
+          // nobody else can have written meanwhile (I1): these are the placements that were decided
+          Placement.carry(tentative, after)
+          return after.position
+        })),
         // what a middleware dies of is its own: the log tells what became of the commit
         Effect.catchDefect((cause) => Effect.fail(new StoreError({ kind: "Unavailable", operation: "commit", cause }))),
         Effect.catch((error) => settle(error, state.position, writes))
@@ -210,6 +214,8 @@ export const make = Effect.fnUntraced(function*(
     for (const [one, error] of refused) {
       finish(one, Effect.fail(result._tag === "Failure" && own.length > 0 ? result.failure : error))
     }
+    // what has arrived makes room for the next to move
+    if (Placement.isMoving(yield* store.state)) attention.push(Deferred.makeUnsafe())
   })
 
   /** What became of a commit that failed: claims again, which reads to the end, and looks whether it is there. */
