@@ -71,6 +71,11 @@ export type LeaderCommand = typeof LeaderCommand.Type
 export interface Envelope {
   readonly id: string
   readonly command: LeaderCommand
+  /**
+   * Milliseconds that were left for it when it was handed on; once they are over it must have no effect any more (I15). A
+   * length and no point in time, since clocks differ. Left out: nobody gives up on it.
+   */
+  readonly budgetMillis?: number | undefined
 }
 
 /** What a command did. */
@@ -80,6 +85,14 @@ export interface Outcome {
   /** Whether the connector was created. */
   readonly created?: boolean | undefined
 }
+
+/** Who leads instead, as far as the one who was asked knows. */
+export const Leader = Schema.Struct({
+  workerId: Schema.String,
+  session: Schema.String,
+  address: Schema.optionalKey(Schema.String)
+})
+export type Leader = typeof Leader.Type
 
 /**
  * Why a command had no effect, or may have had one (`Unknown`). `NotFound`, `Exists`, `Stale`, `Stopped` and `Invalid` are answers
@@ -106,5 +119,7 @@ export class LeaderError extends Schema.TaggedError<LeaderError>("@kelpie/core/L
   message: Schema.String,
   /** Milliseconds to wait, when the other side asked for it. */
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
+  /** Of `NotLeader`: whom to ask instead. */
+  leader: Schema.optionalKey(Leader),
   cause: Schema.optionalKey(Schema.Defect())
 }) {}
