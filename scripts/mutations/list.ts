@@ -71,7 +71,7 @@ const log: ReadonlyArray<Mutation> = [
     name: "a command id is not remembered",
     breaks: "I10",
     file: `${herder}/internal/leader.ts`,
-    find: "outcomes.set(one.envelope.id, now.wall, outcome, one.envelope.remembered === true)",
+    find: "outcomes.set(one.envelope.id, now.wall, outcome, isLogged(one.envelope))",
     replace: "outcomes.forget(now.wall)",
     suites: ["packages/herder/test/leader.test.ts"]
   },

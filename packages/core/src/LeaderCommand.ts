@@ -72,7 +72,10 @@ export interface Envelope {
   /** The same on every retry. One that was drawn by `drawId` says when; it is refused once its outcome is forgotten. */
   readonly id: string
   readonly command: LeaderCommand
-  /** What is left of the time in which its commit has to begin, when it was sent (I15). Left out: no end. */
+  /**
+   * Milliseconds that were left for it when it was handed on; once they are over it must have no effect any more (I15). A
+   * length and no point in time, since clocks differ. Left out: nobody gives up on it.
+   */
   readonly budgetMillis?: number | undefined
   /** Its outcome has to outlive the leader: it came from elsewhere, or may be asked for. */
   readonly remembered?: boolean | undefined
@@ -85,6 +88,14 @@ export interface Outcome {
   /** Whether the connector was created. */
   readonly created?: boolean | undefined
 }
+
+/** Who leads instead, as far as the one who was asked knows. */
+export const Leader = Schema.Struct({
+  workerId: Schema.String,
+  session: Schema.String,
+  address: Schema.optionalKey(Schema.String)
+})
+export type Leader = typeof Leader.Type
 
 /**
  * Why a command had no effect, or may have had one (`Unknown`). `NotFound`, `Exists`, `Stale`, `Stopped` and `Invalid` are answers
@@ -115,5 +126,7 @@ export class LeaderError extends Schema.TaggedError<LeaderError>("@kelpie/core/L
   retryAfterMillis: Schema.optionalKey(Schema.Finite),
   /** By which the outcome can be asked for, when it is not known. */
   commandId: Schema.optionalKey(Schema.String),
+  /** Of `NotLeader`: whom to ask instead. */
+  leader: Schema.optionalKey(Leader),
   cause: Schema.optionalKey(Schema.Defect())
 }) {}

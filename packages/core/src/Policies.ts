@@ -97,6 +97,19 @@ export interface CommandSettings {
   readonly budget: Duration.Input
 }
 
+/** How requests between workers are signed (`SessionKeys`). */
+export interface SessionKeySettings {
+  /** Whoever needs a key and finds the newest one older than this adds a new one. */
+  readonly rotation: Duration.Input
+  /** How long a key is accepted after it was replaced: what is under way then, and who has not noticed yet, is not refused. */
+  readonly grace: Duration.Input
+  /**
+   * How far the clocks of two workers may differ, either way. A signature is accepted for twice this time, so it is how long
+   * seen requests are remembered too.
+   */
+  readonly skew: Duration.Input
+}
+
 /** Where connectors and tasks run. */
 export interface PlacementSettings {
   /** Balancing starts when the most and the least loaded worker differ by more than this share of the average load. */
@@ -199,6 +212,12 @@ export const MembershipPolicy: Policy.Policy<MembershipSettings> = Policy.make<M
   "@kelpie/core/MembershipPolicy",
   { lease: Duration.seconds(10), renewal: Duration.seconds(3), margin: Duration.seconds(1) },
   membershipFit
+)
+
+/** Keys for requests between workers. */
+export const SessionKeyPolicy: Policy.Policy<SessionKeySettings> = Policy.make<SessionKeySettings>(
+  "@kelpie/core/SessionKeyPolicy",
+  { rotation: Duration.hours(1), grace: Duration.minutes(10), skew: Duration.seconds(30) }
 )
 
 /** Placement and balancing. */

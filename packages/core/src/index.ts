@@ -42,10 +42,12 @@ export {
   PlacementPolicy,
   ReconfigurationPolicy,
   RestartPolicy,
+  SessionKeyPolicy,
   StopPolicy,
   VariableSettings
 } from "./Policies.ts"
 export * as RecordPredicate from "./RecordPredicate.ts"
+export { SessionKeys } from "./SessionKeys.ts"
 export * as SinkConnector from "./SinkConnector.ts"
 export * as SourceConnector from "./SourceConnector.ts"
 export * as Status from "./Status.ts"

@@ -99,7 +99,10 @@ export class Herder extends Context.Service<Herder, {
     Effect.map(
       internal.make,
       ({ leader, service }) =>
-        Context.make(Herder, service).pipe(Context.add(LeaderReceiver, { execute: leader.execute }))
+        Context.make(Herder, service).pipe(Context.add(LeaderReceiver, {
+          // whoever sent it may send it to the next leader too
+          execute: (envelope) => leader.execute({ ...envelope, remembered: true })
+        }))
     )
   ))
 

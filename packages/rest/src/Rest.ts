@@ -12,6 +12,7 @@ import type * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import { dispatch } from "./internal/dispatch.ts"
+import * as LeaderRoute from "./internal/leaderRoute.ts"
 import * as Refusal from "./internal/refusal.ts"
 import * as RouteTable from "./internal/routeTable.ts"
 import * as Target from "./internal/target.ts"
@@ -26,14 +27,18 @@ export interface Options {
   readonly maxBodyBytes?: number | undefined
 }
 
-/** The routes. They need the herder, and nothing else of the host. */
+/**
+ * The routes. They need the herder, and nothing else of the host. Where there are a `LeaderReceiver` and `SessionKeys` too,
+ * they take the commands that other workers sign and send to the leader.
+ */
 export const layer = (options: Options = {}): Layer.Layer<never, never, Herder | HttpRouter.HttpRouter> => {
   const prefix = (options.prefix ?? "").replace(/\/+$/, "")
   return HttpRouter.use(Effect.fnUntraced(function*(router) {
     const table = yield* RouteTable.make((request, name) =>
       `${workerUrl(options.workerUrl, request)}${prefix}/connectors/${encodeURIComponent(name)}`
     )
-    const answer = dispatch({ table, prefix, maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024 })
+    const leader = yield* LeaderRoute.make
+    const answer = dispatch({ table, prefix, maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024, leader })
     yield* router.add("*", prefix === "" ? "/*" : `/${prefix.slice(1)}/*`, answer)
     yield* router.addGlobalMiddleware((app) =>
       Effect.catchIf(app, isRouteNotFound, (error) =>

@@ -49,6 +49,8 @@ const commands: ReadonlyArray<LeaderCommand> = [
 ]
 const envelope: Envelope = { id: "0123456789abcdef", command: { _tag: "RetryReconfiguration", name: "a" } }
 
+const elsewhere = { workerId: "elsewhere:8083", session: "s3", address: "http://elsewhere:8083" }
+
 /** What a leader may answer; the others are what a client says about a leader that does not. */
 const refusals = [
   "NotFound",
@@ -103,20 +105,22 @@ export const LeaderClientContract = (
       })),
 
     law(
-      "gives a refusal as the leader told it: kind, message, and how long to wait",
+      "gives a refusal as the leader told it: kind, message, how long to wait, and who leads instead",
       (client, { answer, leader }) =>
         Effect.gen(function*() {
           for (const kind of refusals) {
             const told = {
               kind,
               message: `because of ${kind}`,
-              ...(kind === "Throttled" ? { retryAfterMillis: 1500 } : {})
+              ...(kind === "Throttled" ? { retryAfterMillis: 1500 } : {}),
+              ...(kind === "NotLeader" ? { leader: elsewhere } : {})
             }
             yield* answer(() => Effect.fail(new LeaderError(told)))
             const error = yield* Effect.flip(client.send(leader, envelope))
-            const { kind: kindThere, message, retryAfterMillis } = error
-            yield* equal("the refusal", { kind: kindThere, message, retryAfterMillis }, {
+            const { kind: kindThere, leader: leaderThere, message, retryAfterMillis } = error
+            yield* equal("the refusal", { kind: kindThere, message, retryAfterMillis, leader: leaderThere }, {
               retryAfterMillis: undefined,
+              leader: undefined,
               ...told
             })
           }

@@ -79,7 +79,12 @@ describe("LeaderClientContract", () => {
       )
     changed(({ message }) => new LeaderError({ kind: "Unknown", message }))
     changed(({ kind }) => new LeaderError({ kind, message: "failed" }))
-    changed(({ kind, message }) => new LeaderError({ kind, message }))
+    changed(({ kind, leader, message }) =>
+      new LeaderError(leader === undefined ? { kind, message } : { kind, message, leader })
+    )
+    changed(({ kind, message, retryAfterMillis }) =>
+      new LeaderError(retryAfterMillis === undefined ? { kind, message } : { kind, message, retryAfterMillis })
+    )
   })
 
   it("finds a client that retries by itself", () =>

@@ -166,7 +166,7 @@ export const make = Effect.fnUntraced(function*(
         continue
       }
       const { created } = result.success
-      const writes = one.envelope.remembered === true && result.success.writes.length > 0
+      const writes = isLogged(one.envelope) && result.success.writes.length > 0
         ? [...result.success.writes, Outcomes.write(one.envelope.id, now.wall, created)]
         : result.success.writes
       decided.push({ pending: one, writes, created })
@@ -207,7 +207,7 @@ export const make = Effect.fnUntraced(function*(
         continue
       }
       const outcome: Outcome = { position: result.success, ...(created === undefined ? {} : { created }) }
-      outcomes.set(one.envelope.id, now.wall, outcome, one.envelope.remembered === true)
+      outcomes.set(one.envelope.id, now.wall, outcome, isLogged(one.envelope))
       finish(one, Effect.succeed(outcome))
     }
     // what they were refused for may stand in the same commit
@@ -315,6 +315,10 @@ export const make = Effect.fnUntraced(function*(
       })
   }
 })
+
+/** A task set and a release are guarded by what they name: sent again, they change nothing. */
+const isLogged = ({ command, remembered }: Envelope): boolean =>
+  remembered === true && command._tag !== "PublishTaskSet" && command._tag !== "ConfirmRelease"
 
 interface Now {
   readonly monotonic: number

@@ -82,7 +82,7 @@ export const make = ({ configStore, leader, leaderClient, membership, middleware
     if (member === undefined) {
       return yield* new LeaderError({ kind: "NoLeader", message: "the leader is not a member of the group" })
     }
-    return yield* leaderClient.send(member, { ...envelope, remembered: true })
+    return yield* leaderClient.send(member, envelope)
   })
 
   const send = Effect.fnUntraced(function*(connector: string, envelope: Envelope) {

@@ -5,8 +5,10 @@ import * as HttpApiError from "effect/http-api/HttpApiError"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Fault from "./fault.ts"
 import * as Issues from "./issues.ts"
 import * as jsonBody from "./jsonBody.ts"
+import * as LeaderRoute from "./leaderRoute.ts"
 import { accepts } from "./negotiation.ts"
 import * as Refusal from "./refusal.ts"
 import * as RouteTable from "./routeTable.ts"
@@ -17,12 +19,15 @@ export interface Settings {
   readonly table: ReadonlyArray<RouteTable.Path>
   readonly prefix: string
   readonly maxBodyBytes: number
+  /** Left out: this worker takes no commands from others. */
+  readonly leader: LeaderRoute.LeaderRoute | undefined
 }
 
 /** Answers a request; fails never. */
 export const dispatch = (settings: Settings) => {
   const handle = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest) {
     const { query, segments } = yield* Effect.fromResult(Target.parse(request.url, settings.prefix))
+    if (settings.leader !== undefined && LeaderRoute.isFor(request, segments)) return yield* settings.leader(request)
     const match = RouteTable.find(settings.table, segments)
     if (match === undefined) return yield* Refusal.notFound
     if (request.method === "OPTIONS") {
@@ -85,16 +90,10 @@ const refuse = (
     }
   }
   return Effect.andThen(
-    Effect.logError("A request failed by a fault of this worker", faultOf(error)).pipe(Effect.annotateLogs(params)),
-    Effect.fail(new Refusal.Refusal({ status: 500, message: "Internal error: the log of the worker tells more" }))
+    Fault.log(error, params),
+    Effect.fail(new Refusal.Refusal({ status: 500, message: Fault.message }))
   )
 }
 
 /** The text of a query; no secret belongs there. */
 const shown = (value: unknown): string => JSON.stringify(value ?? null).slice(0, 100)
-
-/** Where it happened. The message is left out: it may quote what was sent, and that may be a secret. */
-const faultOf = (error: unknown): { readonly error: string; readonly at: string } => ({
-  error: error instanceof Error ? error.name : typeof error,
-  at: (error instanceof Error ? error.stack ?? "" : "").split("\n").filter((line) => /^\s+at /.test(line)).join("\n")
-})

@@ -2,6 +2,7 @@
 import * as ByteSize from "effect/ByteSize"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Headers from "effect/http/Headers"
 import * as HttpIncomingMessage from "effect/http/HttpIncomingMessage"
 import type * as HttpServerRequest from "effect/http/HttpServerRequest"
 import { isJson } from "./negotiation.ts"
@@ -31,15 +32,10 @@ const malformed = (cause: unknown) => {
   })
 }
 
-/** The value of a body. An empty one is refused before its type is looked at, for clients send both or neither. */
-export const read = Effect.fnUntraced(function*(
-  request: HttpServerRequest.HttpServerRequest,
-  limit: number,
-  need: "optional" | "required"
-) {
-  const { headers } = request
-  if (Number(headers["content-length"]) > limit) return yield* tooLarge(limit)
-  const bytes = yield* request.arrayBuffer.pipe(
+/** The bytes of a body. */
+export const bytes = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, limit: number) {
+  if (Number(request.headers["content-length"]) > limit) return yield* tooLarge(limit)
+  const buffer = yield* request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit)),
     Effect.mapError(({ reason }) =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
@@ -47,10 +43,11 @@ export const read = Effect.fnUntraced(function*(
         : new Refusal({ status: 400, message: "The body could not be read to its end" })
     )
   )
-  if (bytes.byteLength === 0) {
-    if (need === "optional") return undefined
-    return yield* new Refusal({ status: 400, message: "The body is empty: expected a JSON object" })
-  }
+  return new Uint8Array(buffer)
+})
+
+/** The value of a body that is not empty. */
+export const parse = Effect.fnUntraced(function*(headers: Headers.Headers, body: Uint8Array) {
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity"
   if (encoding !== "identity") return yield* unsupported(`expected no Content-Encoding, got ${encoding.slice(0, 100)}`)
   if (!isJson(headers["content-type"])) {
@@ -58,8 +55,20 @@ export const read = Effect.fnUntraced(function*(
     return yield* unsupported(`expected application/json in UTF-8, got ${got}`)
   }
   const text = yield* Effect.try({
-    try: () => decoder.decode(bytes),
+    try: () => decoder.decode(body),
     catch: () => new Refusal({ status: 400, message: "The body is not valid UTF-8" })
   })
   return yield* Effect.try({ try: (): unknown => JSON.parse(text), catch: malformed })
+})
+
+/** The value of a body. An empty one is refused before its type is looked at, for clients send both or neither. */
+export const read = Effect.fnUntraced(function*(
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number,
+  need: "optional" | "required"
+) {
+  const body = yield* bytes(request, limit)
+  if (body.length > 0) return yield* parse(request.headers, body)
+  if (need === "optional") return undefined
+  return yield* new Refusal({ status: 400, message: "The body is empty: expected a JSON object" })
 })
