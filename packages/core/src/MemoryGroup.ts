@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import * as Newest from "./internal/newest.ts"
 import { Membership } from "./Membership.ts"
+import * as Newest from "./Newest.ts"
 import { StoreError } from "./StoreError.ts"
 
 /** The group. Leases run by `MembershipPolicy`. */

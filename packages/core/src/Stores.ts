@@ -6,7 +6,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { ConfigStore } from "./ConfigStore.ts"
 import * as configMemory from "./internal/configStoreMemory.ts"
-import * as Newest from "./internal/newest.ts"
+import * as Newest from "./Newest.ts"
 import { OffsetStore } from "./OffsetStore.ts"
 import type { StatusRecord } from "./Status.ts"
 import { StatusStore } from "./StatusStore.ts"
@@ -41,30 +41,34 @@ export const makeSharedMemory: Effect.Effect<Layer.Layer<Stores>, never, Scope.S
   const statuses = sharedStatuses(Context.get(kept, StatusStore))
   return Layer.mergeAll(
     Layer.fresh(Layer.effect(ConfigStore, Effect.orDie(configStore))),
-    Layer.fresh(Layer.sync(StatusStore, statuses)),
+    Layer.fresh(Layer.effect(StatusStore, statuses)),
     Layer.succeedContext(Context.omit(StatusStore)(kept))
   )
 })
 
-interface Told {
-  readonly by: number
-  readonly records: ReadonlyArray<StatusRecord>
-}
-
 /** Views on one store of statuses: each is told what the others store. */
 const sharedStatuses = (below: StatusStore["Service"]) => {
-  const put = Newest.make<Told>({ by: 0, records: [] })
-  let views = 0
-  return (): StatusStore["Service"] => {
-    const view = ++views
+  const views = new Set<View>()
+  return Effect.gen(function*() {
+    const view: View = { untold: [], arrived: Newest.make<void>(undefined) }
+    yield* Effect.acquireRelease(Effect.sync(() => views.add(view)), () => Effect.sync(() => views.delete(view)))
+    const tell = (records: ReadonlyArray<StatusRecord>) => {
+      for (const other of views) {
+        if (other === view) continue
+        other.untold.push(...records)
+        other.arrived.set()
+      }
+    }
     return {
       ...below,
-      put: (records) => Effect.tap(below.put(records), () => Effect.sync(() => put.set({ by: view, records }))),
-      changes: put.changes.pipe(
-        Stream.filter(({ by }) => by !== view),
-        // a slow reader skips some: it looks at all
-        Stream.mapEffect(() => Effect.orDie(below.load))
-      )
+      put: (records: ReadonlyArray<StatusRecord>) =>
+        Effect.tap(below.put(records), () => Effect.sync(() => tell(records))),
+      changes: Stream.map(view.arrived.changes, () => view.untold.splice(0))
     }
-  }
+  })
+}
+
+interface View {
+  readonly untold: Array<StatusRecord>
+  readonly arrived: Newest.Newest<void>
 }

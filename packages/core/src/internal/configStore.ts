@@ -6,14 +6,18 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
+import * as Backoff from "../Backoff.ts"
 import * as ClusterState from "../ClusterState.ts"
 import * as ConfigRecord from "../ConfigRecord.ts"
 import type { ConfigStore } from "../ConfigStore.ts"
+import * as Newest from "../Newest.ts"
 import { StoreError } from "../StoreError.ts"
-import * as Newest from "./newest.ts"
 
 /** How many changed keys are remembered; who asks for older ones looks at every key. */
 const rememberedChanges = 65_536
+
+const maxDelayMillis = 5000
+const delays = Backoff.exponential(100, maxDelayMillis)
 
 interface Changed {
   readonly position: number
@@ -123,6 +127,14 @@ export const make = Effect.fnUntraced(
     )
     const refresh = lock.withPermits(1)(readUnlocked)
 
+    /** What was told of is read, if not now, then later: nobody tells of it again. */
+    const untilRead = (failures: number): Effect.Effect<void> =>
+      Effect.catch(Effect.asVoid(refresh), () =>
+        Effect.andThen(
+          Effect.sleep(delays(failures) ?? maxDelayMillis),
+          Effect.suspend(() => untilRead(failures + 1))
+        ))
+
     const append = Effect.fnUntraced(function*(claim: Claimed, writes: ReadonlyArray<ConfigRecord.Write>) {
       if (claim.unknown) {
         return yield* new StoreError({
@@ -178,9 +190,7 @@ export const make = Effect.fnUntraced(
 
     if (engine.changed !== undefined) {
       // listens before it reads: what is appended in between is told of
-      yield* Stream.runForEach(engine.changed, () => Effect.ignore(refresh)).pipe(
-        Effect.forkScoped({ startImmediately: true })
-      )
+      yield* Stream.runForEach(engine.changed, () => untilRead(1)).pipe(Effect.forkScoped({ startImmediately: true }))
     }
     yield* refresh
     return {

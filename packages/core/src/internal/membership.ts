@@ -6,10 +6,10 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Identity from "../Identity.ts"
 import type { Membership } from "../Membership.ts"
+import * as Newest from "../Newest.ts"
 import { MembershipPolicy } from "../Policies.ts"
 import { StoreError } from "../StoreError.ts"
 import * as Lease from "./lease.ts"
-import * as Newest from "./newest.ts"
 
 const millis = (input: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(input))
 

@@ -2,6 +2,7 @@
 import * as Backoff from "@kelpie/core/Backoff"
 import type * as ConfigRecord from "@kelpie/core/ConfigRecord"
 import { ConfigStore } from "@kelpie/core/ConfigStore"
+import * as Newest from "@kelpie/core/Newest"
 import { OffsetStore } from "@kelpie/core/OffsetStore"
 import { StatusStore } from "@kelpie/core/StatusStore"
 import { StoreError } from "@kelpie/core/StoreError"
@@ -10,7 +11,7 @@ import { TopicLog } from "@kelpie/core/TopicLog"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as PubSub from "effect/PubSub"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Checker } from "./checker.ts"
@@ -52,8 +53,8 @@ export const make = Effect.fnUntraced(function*(
   const offsetStore = Context.get(memory, OffsetStore)
   const topicLog = Context.get(memory, TopicLog)
   /** Told whenever somebody appended, or stored statuses. */
-  const appended = yield* PubSub.sliding<number>(16)
-  const stored = yield* PubSub.sliding<number>(16)
+  const appended = Newest.make(0)
+  const stored = Newest.make(0)
   let calls = 0
   let records: Array<ConfigRecord.Encoded> = []
   let position = 0
@@ -83,15 +84,12 @@ export const make = Effect.fnUntraced(function*(
           if (claim !== claims) return Effect.fail(new StoreError({ kind: "Fenced", operation: "append" }))
           const added = writes.map(({ key, value }) => ({ key, value, position: ++position }))
           records = [...records, ...added]
-          PubSub.publishUnsafe(appended, life.number)
+          appended.set(life.number)
           checker.committed(claim, claims, added)
           return Effect.succeed(added.map((one) => one.position))
         })
       ),
-    changed: Stream.fromPubSub(appended).pipe(
-      Stream.filter((by) => by !== life.number),
-      Stream.map(() => undefined)
-    ),
+    changed: Stream.map(appended.changes, () => undefined),
     read: (after) => call(life, "read", Effect.sync(() => records.filter((one) => one.position > after))),
     exclusive: Effect.asVoid(Effect.acquireRelease(
       Effect.suspend(() => {
@@ -187,12 +185,13 @@ export const make = Effect.fnUntraced(function*(
       call(
         life,
         "put statuses",
-        Effect.andThen(statusStore.put(all), Effect.sync(() => void PubSub.publishUnsafe(stored, life.number)))
+        Effect.andThen(statusStore.put(all), Effect.sync(() => stored.set(life.number)))
       ),
     remove: (items) => call(life, "remove statuses", statusStore.remove(items)),
-    changes: Stream.fromPubSub(stored).pipe(
-      Stream.filter((by) => by !== life.number),
-      Stream.mapEffect(() => Effect.orElseSucceed(call(life, "load statuses", statusStore.load), () => []))
+    changes: stored.changes.pipe(
+      Stream.mapEffect(() =>
+        Effect.orDie(Effect.retry(call(life, "load statuses", statusStore.load), { schedule: Schedule.spaced(250) }))
+      )
     )
   })
 

@@ -1,4 +1,7 @@
-/** A value that changes, and a stream of it after changes: a reader that is slow skips to the newest. */
+/**
+ * A value that changes, and a stream of it after changes: a reader that is slow skips to the newest. For engines that tell of
+ * changes (`changed`, `changes` of the ports).
+ */
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import * as Stream from "effect/Stream"
@@ -18,7 +21,8 @@ export const make = <A>(initial: A): Newest<A> => {
     get: () => value,
     set: (next) => {
       value = next
-      for (const latch of readers) latch.openUnsafe()
+      // of a copy: who goes on may come back at once, for what comes next
+      for (const latch of [...readers]) latch.openUnsafe()
     },
     changes: Stream.scoped(Stream.fromPull(Effect.gen(function*() {
       const latch = yield* Effect.acquireRelease(
