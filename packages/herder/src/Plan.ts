@@ -10,6 +10,7 @@ import type * as Status from "@kelpie/core/Status"
 import * as Deadlines from "./internal/deadlines.ts"
 import { Draft } from "./internal/draft.ts"
 import * as planConnector from "./internal/planConnector.ts"
+import * as planStatus from "./internal/planStatus.ts"
 import type * as Lane from "./Lane.ts"
 import type * as RunMachine from "./RunMachine.ts"
 import type * as World from "./World.ts"
@@ -119,7 +120,7 @@ const take = (draft: Draft, message: Message): void => {
     case "StatusesRead":
       for (const record of message.records) {
         draft.readStatus(record)
-        if (message.prune === true && !exists(draft, record)) draft.removeStatus(record)
+        if (message.prune === true || draft.leads) planStatus.prune(draft, record)
         // the health of a connector depends on its tasks elsewhere
         if (draft.has(record.connector)) draft.dirty.add(record.connector)
       }
@@ -145,10 +146,6 @@ const take = (draft: Draft, message: Message): void => {
       return planConnector.runMessage(draft, message)
   }
 }
-
-const exists = (draft: Draft, { connector, task }: Status.StatusRecord): boolean =>
-  ClusterState.connector(draft.world.state, connector) !== undefined &&
-  (task === undefined || task < (ClusterState.taskSet(draft.world.state, connector)?.tasks.length ?? 0))
 
 const touch = (draft: Draft, subject: ConfigRecord.Subject): void => {
   switch (subject._tag) {

@@ -3,7 +3,7 @@
  * in its own transaction (I1); positions grow and are never used again, not after removals and not after a restart.
  *
  * Tombstones are kept for at least 24 hours and dropped when the file is opened later. While another process may write
- * too, its commits are seen within five seconds, or at once by `refresh`.
+ * too, its commits are seen within five seconds (in a directory that is shared: at once), or at once by `refresh`.
  */
 import { ConfigStore } from "@kelpie/core/ConfigStore"
 import type { StoreError } from "@kelpie/core/StoreError"
@@ -13,7 +13,6 @@ import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { ControlEngine } from "./internal/ControlEngine.ts"
-import { lookEvery } from "./internal/readers.ts"
 import type { Options } from "./Sqlite.ts"
 
 /** Records that are read in one message: a large log does not hold up the threads. */
@@ -22,9 +21,10 @@ const readAtOnce = 5000
 const engine = (control: ControlEngine["Service"]): ConfigStore.Encoded => {
   /** Open while other processes may write: not while this one holds the directory. */
   const shared = Latch.makeUnsafe(true)
+  const moment = control.news.reader()
   const look = Effect.gen(function*() {
     yield* shared.await
-    yield* Effect.sleep(lookEvery)
+    yield* moment
     return yield* Effect.orElseSucceed(control.call("look", null, { operation: "look" }), () => false)
   })
   return {

@@ -1,6 +1,6 @@
 /**
  * Statuses in `data.db`: the latest of each item. A status with an older token than the stored one is dropped. `changes`
- * shows what other processes stored, within five seconds.
+ * shows what other processes stored: within five seconds, or at once in a directory that is shared.
  */
 import * as Identity from "@kelpie/core/Identity"
 import * as Item from "@kelpie/core/Item"
@@ -12,7 +12,6 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { DataEngine } from "./internal/DataEngine.ts"
-import { lookEvery } from "./internal/readers.ts"
 import type { Options } from "./Sqlite.ts"
 
 const decode = Schema.decodeUnknownExit(Schema.fromJsonString(StatusRecord))
@@ -31,13 +30,14 @@ const make = Effect.fnUntraced(function*(data: DataEngine["Service"]) {
   /** The first look marks the place, the others are slow; one that failed is made again. */
   const changes = Stream.unwrap(Effect.sync(() => {
     let last: number | undefined
+    const moment = data.news.reader()
     const look = Effect.gen(function*() {
-      if (last !== undefined) yield* Effect.sleep(lookEvery)
+      if (last !== undefined) yield* moment
       const answer = yield* after(last)
       last = answer.last
       return decodeAll(answer.records)
     })
-    return Stream.fromEffectRepeat(Effect.catch(look, () => Effect.as(Effect.sleep(lookEvery), [])))
+    return Stream.fromEffectRepeat(Effect.catch(look, () => Effect.as(moment, [])))
   }))
   return StatusStore.of({
     load: Effect.map(data.call("loadStatuses", null, { operation: "load statuses" }), decodeAll),

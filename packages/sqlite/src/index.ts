@@ -1,6 +1,7 @@
 export * as Sqlite from "./Sqlite.ts"
 export * as SqliteConfigStore from "./SqliteConfigStore.ts"
 export * as SqliteDatabase from "./SqliteDatabase.ts"
+export * as SqliteMembership from "./SqliteMembership.ts"
 export * as SqliteOffsetStore from "./SqliteOffsetStore.ts"
 export * as SqliteStatusStore from "./SqliteStatusStore.ts"
 export * as SqliteTopicLog from "./SqliteTopicLog.ts"

@@ -326,7 +326,7 @@ describe("files that cannot be used", () => {
     Effect.gen(function*() {
       const directory = yield* Fixtures.temporary
       yield* open({ directory })
-      for (const name of ["data.db", "control.db"]) {
+      for (const [name, newest] of [["data.db", 1], ["control.db", 2]] as const) {
         const file = path.join(directory, name)
         yield* sql(file, "PRAGMA user_version = 99")
         const before = yield* Effect.promise(() => readFile(file))
@@ -334,7 +334,7 @@ describe("files that cannot be used", () => {
         assert.strictEqual(error.kind, "Corrupt")
         assert.include(
           error.detail,
-          `${file} has schema version 99, but this Kelpie knows versions up to 1: start the newer`
+          `${file} has schema version 99, but this Kelpie knows versions up to ${newest}: start the newer`
         )
         assert.isTrue(before.equals(yield* Effect.promise(() => readFile(file))))
       }

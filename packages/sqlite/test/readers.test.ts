@@ -37,7 +37,7 @@ describe("readers", () => {
     Effect.gen(function*() {
       const readers = Readers.make()
       let looks = 0
-      yield* Effect.forkScoped(readers.watch(Effect.sync(() => ++looks === 3)))
+      yield* Effect.forkScoped(readers.watch(Effect.sleep("5 seconds"), Effect.sync(() => ++looks === 3)))
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(looks, 0)
       const waiting = [readers.join(), readers.join()]

@@ -79,6 +79,16 @@ export class Draft {
     this.#connectors.set(name, undefined)
   }
 
+  /** Whether this worker should lead. */
+  get leads(): boolean {
+    return this.world.session !== undefined && this.world.leader === this.world.session
+  }
+
+  /** All of a connector. */
+  statuses(name: string): ReadonlyArray<Status.StatusRecord> {
+    return [...this.#statuses.get(name)?.values() ?? []]
+  }
+
   status(item: Item.Item): Status.StatusRecord | undefined {
     return this.#statuses.get(item.connector)?.get(item.task ?? "connector")
   }

@@ -155,16 +155,25 @@ const run = Effect.fnUntraced(function*({ tick }: Assembled) {
 })
 
 /** Leads while the group says that this worker should, and looks after its members whenever they change. */
-const lead = Effect.fnUntraced(function*({ leader }: Assembled) {
+const lead = Effect.fnUntraced(function*({ leader, tick }: Assembled) {
   const membership = yield* Membership
   const moved = Latch.makeUnsafe(true)
   yield* Effect.forkScoped(Stream.runForEach(membership.changes, () => Effect.sync(() => moved.openUnsafe())))
   const delays = Backoff.exponential(250, 5000)
+  /** The session that has looked at all statuses as the leader. */
+  let pruned: string | undefined
+  const statusStore = yield* StatusStore
+  /** Statuses may be left of what was deleted while nobody led. */
+  const pruneOnce = (session: string) =>
+    pruned === session ? Effect.void : Effect.map(statusStore.load, (records) => {
+      pruned = session
+      tick.post({ _tag: "StatusesRead", records })
+    })
   const attend = (failures: number): Effect.Effect<void> =>
     Effect.flatMap(membership.group, ({ leader: hinted, self }) =>
       self === undefined || hinted !== self.session
         ? Effect.void
-        : Effect.catch(leader.attend, (error) =>
+        : Effect.catch(Effect.andThen(leader.attend, pruneOnce(self.session)), (error) =>
           Effect.logDebug(`the leader cannot look after its members: ${error.message}`).pipe(
             Effect.andThen(Effect.sleep(delays(failures) ?? 5000)),
             Effect.andThen(attend(failures + 1))

@@ -36,6 +36,7 @@ const act = (draft: Draft, name: string): void => {
 
 const show = (draft: Draft, name: string): void => {
   planStatus.plan(draft, name, draft.logged(name).wanted)
+  if (draft.leads) planStatus.pruneAll(draft, name)
   planHealth(draft, name)
   forget(draft, name)
 }

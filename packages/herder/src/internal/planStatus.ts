@@ -17,6 +17,18 @@ export const plan = (draft: Draft, name: string, wanted: ReadonlyMap<"connector"
   }
 }
 
+/** Forgets a status of an item that does not exist, by a log that is newer than it. */
+export const prune = (draft: Draft, record: Status.StatusRecord): void => {
+  const { connector, set } = draft.logged(record.connector)
+  const exists = connector !== undefined && (record.task === undefined || record.task < (set?.tasks.length ?? 0))
+  if (!exists && record.token <= draft.world.state.position) draft.removeStatus(record)
+}
+
+/** Of a connector that was deleted, or lost tasks: who owned them may not be there any more to forget their statuses. */
+export const pruneAll = (draft: Draft, name: string): void => {
+  for (const record of draft.statuses(name)) prune(draft, record)
+}
+
 /** A status of an item that is no longer this worker's is forgotten once nothing of it runs here. */
 const gone = (draft: Draft, item: Item.Item): void => {
   const known = draft.status(item)

@@ -8,6 +8,7 @@ import * as path from "node:path"
 import type { Options } from "../Sqlite.ts"
 import type { DataCalls, StoredTopic } from "./calls.ts"
 import { ControlEngine } from "./ControlEngine.ts"
+import * as News from "./news.ts"
 import * as Readers from "./readers.ts"
 import * as Settings from "./settings.ts"
 import * as StoreClient from "./storeClient.ts"
@@ -19,21 +20,24 @@ export class DataEngine extends Context.Service<DataEngine, {
   readonly topics: ReadonlyArray<StoredTopic>
   readonly topic: (name: string) => StoredTopic | undefined
   readonly readers: Readers.Readers
+  readonly news: News.News
   /** Partitions of a topic that its first append creates. */
   readonly partitions: number
 }>()("@kelpie/sqlite/internal/DataEngine") {
   /** Alone. */
   static readonly layer = (options: Options): Layer.Layer<DataEngine, StoreError> =>
-    Layer.effect(this, make(options, undefined))
+    Layer.effect(this, make(options, undefined, false))
 
   /** Beside `control.db`: both have to belong together. */
-  static readonly layerBeside = (options: Options): Layer.Layer<DataEngine, StoreError, ControlEngine> =>
-    Layer.effect(this, ControlEngine.use((control) => make(options, control.opened)))
+  static readonly layerBeside = (options: Options, shared: boolean): Layer.Layer<DataEngine, StoreError, ControlEngine> =>
+    Layer.effect(this, ControlEngine.use((control) => make(options, control.opened, shared)))
 }
 
 const make = Effect.fnUntraced(function*(
   options: Options,
-  control: ControlEngine["Service"]["opened"] | undefined
+  control: ControlEngine["Service"]["opened"] | undefined,
+  /** Other processes write too. */
+  shared: boolean
 ): Effect.fn.Return<DataEngine["Service"], StoreError, Scope.Scope> {
   const settings = yield* Settings.make(options)
   const opening = yield* Settings.opening(settings, control?.storeId)
@@ -52,6 +56,7 @@ const make = Effect.fnUntraced(function*(
       readers.wakeAll()
     }
   })
-  yield* Effect.forkScoped(readers.watch(client.call("look", null, { operation: "look" })))
-  return { call: client.call, topics, topic: (name) => byName.get(name), readers, partitions: settings.partitions }
+  const news = shared ? yield* News.make(opening.directory, "data.db") : News.slow
+  yield* Effect.forkScoped(readers.watch(news.reader(), client.call("look", null, { operation: "look" })))
+  return { news, call: client.call, topics, topic: (name) => byName.get(name), readers, partitions: settings.partitions }
 })

@@ -53,6 +53,22 @@ export interface LogEntry {
   readonly value: string | null
 }
 
+/** A session that has not ended. */
+export interface StoredSession {
+  readonly session: string
+  /** JSON of what the worker tells of itself. */
+  readonly worker: string
+  readonly counter: number
+  readonly draining: boolean
+}
+
+/** A key for requests between workers. */
+export interface StoredKey {
+  readonly id: string
+  readonly secret: string
+  readonly createdAt: number
+}
+
 /** The worker of `control.db`. */
 export interface ControlCalls {
   readonly open: Call<Opening, Opened>
@@ -71,6 +87,24 @@ export interface ControlCalls {
   readonly look: Call<null, boolean>
   readonly lock: Call<{ readonly nowMillis: number }, null>
   readonly unlock: Call<null, null>
+
+  readonly joinGroup: Call<{ readonly session: string; readonly workerId: string; readonly worker: string }, null>
+  /** Whether the session has not ended. */
+  readonly renewSession: Call<{ readonly session: string }, boolean>
+  /** Ends it if its counter has not moved. */
+  readonly endSession: Call<{ readonly session: string; readonly counter: number }, null>
+  readonly leaveGroup: Call<{ readonly session: string }, null>
+  readonly drainSession: Call<{ readonly session: string }, null>
+  /** In the order in which they joined. */
+  readonly sessions: Call<null, ReadonlyArray<StoredSession>>
+  /** Whether the session's process is gone for certain. */
+  readonly isGone: Call<{ readonly session: string }, boolean>
+
+  /** In the order in which they were added. */
+  readonly loadKeys: Call<null, ReadonlyArray<StoredKey>>
+  /** Adds a key if the newest one has that id; tells whether it did. */
+  readonly addKey: Call<{ readonly key: StoredKey; readonly after: string | undefined }, boolean>
+  readonly dropKeys: Call<{ readonly before: number }, null>
 }
 
 /** An item by its key, with a run of it. */

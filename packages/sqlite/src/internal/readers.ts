@@ -8,9 +8,6 @@
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 
-/** The time between two looks for writes of other processes. */
-export const lookEvery = "5 seconds"
-
 /** One reader: told of new topics, and of records in the topics that it watches. */
 export interface Reader {
   readonly watch: (topic: string) => void
@@ -25,8 +22,8 @@ export interface Readers {
   readonly join: () => Reader
   readonly wake: (topic: string) => void
   readonly wakeAll: () => void
-  /** Runs the slow look for as long as the engine lives. */
-  readonly watch: <E>(look: Effect.Effect<boolean, E>) => Effect.Effect<never>
+  /** Looks at every moment to look, for as long as the engine lives. */
+  readonly watch: <E>(moment: Effect.Effect<void>, look: Effect.Effect<boolean, E>) => Effect.Effect<never>
 }
 
 /** Nobody waits. */
@@ -71,10 +68,10 @@ export const make = (): Readers => {
       if (readers !== undefined) { for (const latch of readers) latch.openUnsafe() }
     },
     wakeAll,
-    watch: (look) =>
+    watch: (moment, look) =>
       Effect.forever(Effect.gen(function*() {
         yield* someone.await
-        yield* Effect.sleep(lookEvery)
+        yield* moment
         // a look that failed is as good as none: the next read says why
         if (yield* Effect.orElseSucceed(look, () => false)) wakeAll()
       }))

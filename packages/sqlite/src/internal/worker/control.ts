@@ -5,6 +5,8 @@ import { control } from "./controlSchema.ts"
 import { openDatabase } from "./openDatabase.ts"
 import { processLock } from "./processLock.ts"
 import { serve } from "./serve.ts"
+import { sessionKeys } from "./sessionKeys.ts"
+import { sessions } from "./sessions.ts"
 
 serve<ControlCalls>(control.name, (opening) => {
   const open = openDatabase(control, opening, {
@@ -12,5 +14,13 @@ serve<ControlCalls>(control.name, (opening) => {
     prepare: (database) => pruneTombstones(database, opening.nowMillis)
   })
   const { release, ...lock } = processLock(opening.directory)
-  return { ...open, handlers: { ...configLog(open.database), ...lock }, closing: release }
+  const { release: leave, ...group } = sessions(open.database, opening.directory)
+  return {
+    ...open,
+    handlers: { ...configLog(open.database), ...lock, ...group, ...sessionKeys(open.database) },
+    closing: () => {
+      leave()
+      release()
+    }
+  }
 })

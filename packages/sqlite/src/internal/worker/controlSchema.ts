@@ -18,5 +18,25 @@ const create = (database: DatabaseSync) => {
   `)
 }
 
+/** Version 2: the workers that share the directory, and their keys. */
+const share = (database: DatabaseSync) => {
+  database.exec(`
+    CREATE TABLE sessions (
+      joined INTEGER PRIMARY KEY AUTOINCREMENT, -- the order of joining
+      session TEXT NOT NULL UNIQUE,
+      worker_id TEXT NOT NULL UNIQUE,
+      worker TEXT NOT NULL,                     -- JSON
+      counter INTEGER NOT NULL,                 -- of renewals
+      draining INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE session_keys (
+      added INTEGER PRIMARY KEY AUTOINCREMENT,
+      id TEXT NOT NULL UNIQUE,
+      secret TEXT NOT NULL,
+      created_at INTEGER NOT NULL               -- epoch milliseconds
+    ) STRICT;
+  `)
+}
+
 /** What `control.db` is. */
-export const control: Kind = { name: "control.db", applicationId: 0x4b6c7043, migrations: [create] }
+export const control: Kind = { name: "control.db", applicationId: 0x4b6c7043, migrations: [create, share] }

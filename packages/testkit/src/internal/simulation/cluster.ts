@@ -9,6 +9,7 @@ import { LeaderReceiver } from "@kelpie/herder/LeaderReceiver"
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type { Checker } from "./checker.ts"
 import type { Life } from "./stores.ts"
@@ -22,6 +23,8 @@ export interface Cluster {
   /** The chance that a message or its answer is lost. */
   loss: number
 }
+
+type Receive = LeaderReceiver["Service"]["execute"]
 
 const cutOff = new StoreError({ kind: "Unavailable", operation: "group", detail: "simulated: cut off" })
 const lost = new LeaderError({ kind: "TimedOut", message: "simulated: no answer" })
@@ -49,7 +52,7 @@ export const drifting = (base: Clock.Clock, seed: number, worker: number): Clock
 /** Builds it. In runs of odd seeds the death of a process is proved at once; in others only its lease ends it. */
 export const make = Effect.fnUntraced(function*(seed: number, checker: Checker): Effect.fn.Return<Cluster> {
   const group = yield* MemoryGroup.make
-  const receivers = new Map<string, { readonly life: Life; readonly receiver: LeaderReceiver["Service"] }>()
+  const receivers = new Map<string, { readonly life: Life; readonly receive: Receive }>()
   const sessions = new Map<string, Life>()
   let messages = 0
 
@@ -96,18 +99,23 @@ export const make = Effect.fnUntraced(function*(seed: number, checker: Checker):
               return Effect.fail(new LeaderError({ kind: "Unreachable", message: "simulated: cut off" }))
             }
             if (drawn < self.loss / 2) return Effect.andThen(Effect.sleep(500), Effect.fail(lost))
-            const answer = to.receiver.execute(envelope)
+            const answer = to.receive(envelope)
             return drawn < self.loss
               ? Effect.andThen(Effect.exit(answer), Effect.fail(lost))
               : Effect.andThen(Effect.sleep(1), answer)
           })
       }),
     receiving: (life, workerId) =>
-      Layer.effectDiscard(Effect.flatMap(LeaderReceiver, (receiver) =>
-        Effect.acquireRelease(
-          Effect.sync(() => receivers.set(workerId, { life, receiver })),
+      Layer.effectDiscard(Effect.gen(function*() {
+        const { execute } = yield* LeaderReceiver
+        // on the run queue and by the clock of the worker that receives
+        const fork = Effect.runForkWith(yield* Effect.context())
+        const receive: Receive = (envelope) => Effect.suspend(() => Fiber.join(fork(execute(envelope))))
+        yield* Effect.acquireRelease(
+          Effect.sync(() => receivers.set(workerId, { life, receive })),
           () => Effect.sync(() => receivers.get(workerId)?.life === life && receivers.delete(workerId))
-        )))
+        )
+      }))
   }
   return self
 })

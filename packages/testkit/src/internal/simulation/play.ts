@@ -108,7 +108,7 @@ const run = Effect.fnUntraced(function*(
   ) {
     const worker = anyone()
     if (worker === undefined) return
-    const fiber = yield* Effect.forkDetach(effect(worker.herder), { startImmediately: true })
+    const fiber = worker.fork(effect(worker.herder))
     for (let waits = 0; waits < 200 && fiber.pollUnsafe() === undefined; waits++) yield* TestClock.adjust(50)
     const exit = fiber.pollUnsafe()
     fiber.interruptUnsafe()
@@ -123,7 +123,7 @@ const run = Effect.fnUntraced(function*(
     }
     const error = Exit.findErrorOption(exit)
     const reason = error._tag === "Some" ? error.value.reason : undefined
-    yield* line(`  ${reason?._tag ?? "defect"}`)
+    yield* line(`  ${reason?._tag ?? "defect"}${process.env.DBG ? " " + reason?.message : ""}`)
     if (reason === undefined) return checker.broken("answer", String(exit.cause))
     if (reason._tag === "Unavailable" && reason.outcome === "unknown") expected.set(name, { ...before, known: false })
   })

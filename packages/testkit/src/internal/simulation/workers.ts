@@ -21,6 +21,8 @@ export interface Worker {
   /** Of a worker that is alone: the one that it claimed the log with. The group tells of others. */
   readonly session: string | undefined
   readonly herder: Herder["Service"]
+  /** Runs what a client asks for on the worker's own run queue, by its own clock. */
+  readonly fork: <A, E>(effect: Effect.Effect<A, E>) => Fiber.Fiber<A, E>
   readonly fiber: Fiber.Fiber<unknown, unknown>
   /** Runs what has gathered while it was frozen. */
   readonly thaw: () => void
@@ -68,6 +70,7 @@ export const makeBoot = Effect.fnUntraced(function*({ checker, cluster, outside,
       onWork: () => around.scheduleTask(() => scheduler.flush(), 0)
     })
     let herder: Herder["Service"] | undefined
+    let fork: Worker["fork"] = Effect.runFork
     const before = checker.state().leader?.session
     /** The session that this life claimed the log with. */
     const session = () => {
@@ -77,6 +80,7 @@ export const makeBoot = Effect.fnUntraced(function*({ checker, cluster, outside,
     const living = Effect.scoped(Effect.gen(function*() {
       const context = yield* Layer.build(runtime(life, worker))
       herder = yield* Effect.provideContext(Herder, context)
+      fork = Effect.runForkWith(yield* Effect.context<never>())
       return yield* Effect.never
     })).pipe(
       Effect.provideService(Scheduler.Scheduler, scheduler),
@@ -94,6 +98,6 @@ export const makeBoot = Effect.fnUntraced(function*({ checker, cluster, outside,
       if (claimed !== undefined) checker.ended(claimed)
       return undefined
     }
-    return { life, herder, fiber, session: session(), thaw: () => scheduler.flush() }
+    return { life, herder, fork, fiber, session: session(), thaw: () => scheduler.flush() }
   })
 })
