@@ -40,6 +40,18 @@ export const options = {
     description: "Directory that keeps everything, on a local disk; created if it is missing.",
     otherwise: "kelpie-data"
   }),
+  shared: optionOr(Flag.Boolean, {
+    name: "shared",
+    schema: Schema.Boolean,
+    description: "Shares the data directory with other workers of this machine, which are one cluster then.",
+    otherwise: false
+  }),
+  leaseMs: optionOr(Flag.Int, {
+    name: "lease-ms",
+    schema: Count,
+    description: "With --shared: how long a worker that stands still is waited for; it renews three times as often.",
+    otherwise: 10_000
+  }),
   synchronous: optionOr((name) => Flag.Literals(name, ["full", "normal"]), {
     name: "synchronous",
     schema: Schema.Literals(["full", "normal"]),

@@ -22,7 +22,7 @@ export const make = <A>(initial: A): Newest<A> => {
     set: (next) => {
       value = next
       // of a copy: who goes on may come back at once, for what comes next
-      for (const latch of [...readers]) latch.openUnsafe()
+      for (const latch of Array.from(readers)) latch.openUnsafe()
     },
     changes: Stream.scoped(Stream.fromPull(Effect.gen(function*() {
       const latch = yield* Effect.acquireRelease(

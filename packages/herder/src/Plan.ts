@@ -61,7 +61,13 @@ export type Message =
 export type Command =
   | { readonly _tag: "StartConnector"; readonly connector: string; readonly run: Item.Run; readonly revision: number }
   | { readonly _tag: "StartTask"; readonly connector: string; readonly task: number; readonly run: Item.Run }
-  | { readonly _tag: "StopRun"; readonly item: Item.Item; readonly run: Item.Run }
+  | {
+    readonly _tag: "StopRun"
+    readonly item: Item.Item
+    readonly run: Item.Run
+    /** Another session may own the item already: what is under way could not be stored any more, so it is not waited for. */
+    readonly lost: boolean
+  }
   | {
     readonly _tag: "Generate"
     readonly connector: string

@@ -199,6 +199,28 @@ const RestartStarted = ConnectorStatus.pipe(HttpApiSchema.status(202))
 const Retried = Schema.Struct({ retried: Schema.Array(Schema.String) }).pipe(HttpApiSchema.status(202))
 const ReconfigurationAccepted = Reconfiguration.pipe(HttpApiSchema.status(202))
 
+/** The workers of the cluster, as the one that answers knows them, oldest first. */
+export const WorkerList = Schema.Struct({
+  workers: Schema.Array(Schema.Struct({
+    worker_id: Schema.String,
+    /** This life of it. */
+    session: Schema.String,
+    leader: Schema.Boolean,
+    draining: Schema.Boolean,
+    /** It is the one that answers. */
+    self: Schema.Boolean
+  }))
+})
+
+/** What a change did whose outcome was not known. */
+export const OperationOutcome = Schema.Struct({
+  id: Schema.String,
+  /** After which its effect is in every read. */
+  position: Schema.Finite,
+  /** Whether it created a connector. */
+  created: Schema.optionalKey(Schema.Boolean)
+})
+
 /** The worker itself. */
 export class Worker extends HttpApiGroup.make("worker").add(
   HttpApiEndpoint.get("info", "/", { success: ServerInfo, error }),
@@ -206,7 +228,15 @@ export class Worker extends HttpApiGroup.make("worker").add(
   HttpApiEndpoint.get("metrics", "/metrics", {
     success: Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4; charset=utf-8" })),
     error
-  }).annotate(Produces, "text/plain")
+  }).annotate(Produces, "text/plain"),
+  HttpApiEndpoint.get("openapi", "/openapi.json", { success: Schema.Record(Schema.String, Schema.Unknown) }),
+  HttpApiEndpoint.get("workers", "/admin/workers", { success: WorkerList, error }),
+  HttpApiEndpoint.post("drain", "/admin/drain", { success: HttpApiSchema.Accepted, error }),
+  HttpApiEndpoint.get("operation", "/operations/:operation", {
+    params: { operation: Schema.String },
+    success: OperationOutcome,
+    error
+  })
 ) {}
 
 /** Connectors: what is asked for, and how they do. */

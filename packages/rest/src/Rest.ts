@@ -3,7 +3,7 @@
  *
  * A host composes it like any other routes: beside its own, under a prefix, behind its middleware.
  */
-import type { Herder } from "@kelpie/herder/Herder"
+import { Herder } from "@kelpie/herder/Herder"
 import * as Effect from "effect/Effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerError from "effect/http/HttpServerError"
@@ -38,7 +38,8 @@ export const layer = (options: Options = {}): Layer.Layer<never, never, Herder |
       `${workerUrl(options.workerUrl, request)}${prefix}/connectors/${encodeURIComponent(name)}`
     )
     const leader = yield* LeaderRoute.make
-    const answer = dispatch({ table, prefix, maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024, leader })
+    const herder = yield* Herder
+    const answer = dispatch({ table, prefix, maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024, herder, leader })
     yield* router.add("*", prefix === "" ? "/*" : `/${prefix.slice(1)}/*`, answer)
     yield* router.addGlobalMiddleware((app) =>
       Effect.catchIf(app, isRouteNotFound, (error) =>

@@ -60,7 +60,12 @@ export class Unavailable extends Schema.Error<Unavailable>("@kelpie/rest/Unavail
 
 /** It is not known whether the request had, or will have, an effect. */
 export class TimedOut extends Schema.Error<TimedOut>("@kelpie/rest/TimedOut")(
-  { _tag: Schema.tagDefaultOmit("TimedOut"), ...wire(504) },
+  {
+    _tag: Schema.tagDefaultOmit("TimedOut"),
+    ...wire(504),
+    /** `GET /operations/{id}` tells what became of it. */
+    operation_id: Schema.optionalKey(Schema.String)
+  },
   { httpApiStatus: 504 }
 ) {}
 

@@ -13,7 +13,9 @@ it("is described with all of its paths in OpenAPI", () => {
   const described = Object.entries(paths).map(([path, methods]) => `${path}: ${Object.keys(methods).sort().join(" ")}`)
   assert.deepStrictEqual(described.sort(), [
     "/: get",
+    "/admin/drain: post",
     "/admin/reconfigurations/retry: post",
+    "/admin/workers: get",
     "/connector-plugins/{plugin}/config/validate: put",
     "/connector-plugins/{plugin}/config: get",
     "/connector-plugins: get",
@@ -33,7 +35,9 @@ it("is described with all of its paths in OpenAPI", () => {
     "/connectors/{connector}: delete get",
     "/connectors: get post",
     "/health: get",
-    "/metrics: get"
+    "/metrics: get",
+    "/openapi.json: get",
+    "/operations/{operation}: get"
   ])
 })
 

@@ -10,7 +10,10 @@ const failing = (reason: Reason) => () => Effect.fail(new HerderError({ reason }
 
 /** A worker whose herder has these members only, and a client of it. */
 const worker = Effect.fnUntraced(function*(herder: Partial<Herder["Service"]>) {
-  const { url } = yield* Effect.provide(serve({ port: 0 }), Layer.mock(Herder, herder))
+  const { url } = yield* Effect.provide(
+    serve({ port: 0 }),
+    Layer.mock(Herder, { position: Effect.succeed(7), ...herder })
+  )
   const http = yield* Layer.build(NodeHttpClient.layerUndici)
   return { url, client: yield* Effect.provideContext(ConnectClient.make({ baseUrl: url }), http) }
 })

@@ -69,5 +69,4 @@ export const layerKeys: Layer.Layer<SessionKeys, never, ControlEngine> = Layer.e
 /** The membership alone. */
 export const layer = (
   options: Options & { readonly worker: Membership.Worker }
-): Layer.Layer<Membership, StoreError> =>
-  Layer.provide(layerEngine(options.worker), ControlEngine.layerShared(options))
+): Layer.Layer<Membership, StoreError> => Layer.provide(layerEngine(options.worker), ControlEngine.layerShared(options))

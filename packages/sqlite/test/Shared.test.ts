@@ -1,11 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigRecord, ConfigStore, Item, Membership, MembershipPolicy, SessionKeys, StatusStore, TopicLog } from "@kelpie/core"
+import {
+  ConfigRecord,
+  ConfigStore,
+  Item,
+  Membership,
+  MembershipPolicy,
+  SessionKeys,
+  StatusStore,
+  TopicLog
+} from "@kelpie/core"
 import { Sqlite, SqliteConfigStore, SqliteMembership } from "@kelpie/sqlite"
 import { type Contract, MembershipContract } from "@kelpie/testkit"
 import { describeContract } from "@kelpie/testkit/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
-import { DatabaseSync } from "node:sqlite"
 import * as path from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import * as Fixtures from "./fixtures.ts"
 
 const quick = MembershipPolicy.layer({ lease: "2 seconds", renewal: "200 millis", margin: "200 millis" })
@@ -53,7 +62,14 @@ describe("a directory that processes share", () => {
         startImmediately: true
       })
       const status = Context.get(a.context, StatusStore)
-      const record = { connector: "orders", token: 1, state: "RUNNING", workerId: "a:1", version: null, since: 0 } as const
+      const record = {
+        connector: "orders",
+        token: 1,
+        state: "RUNNING",
+        workerId: "a:1",
+        version: null,
+        since: 0
+      } as const
       // the first look marks the place
       yield* Effect.forkChild(Effect.forever(Effect.andThen(status.put([record]), Effect.sleep(50))))
       assert.deepStrictEqual((yield* Fiber.join(told)).pipe((head) => head._tag), "Some")
@@ -85,21 +101,28 @@ describe("a directory that processes share", () => {
       assert.deepStrictEqual(found._tag, "Some")
     })), Fixtures.patience)
 
-  it.live("is refused to who wants it alone, and refuses to be shared with one who has it", () =>
-    Effect.scoped(Effect.gen(function*() {
-      const directory = yield* Fixtures.temporary
-      const a = yield* open(directory, "a:1")
-      const alone = Effect.scoped(
-        Effect.provide(Effect.flatMap(ConfigStore, (store) => store.exclusive), SqliteConfigStore.layer({ directory }))
-      )
-      assert.include((yield* Effect.flip(alone)).message, `the data directory ${directory} is in use`)
-      yield* a.close
-      yield* alone
-      const holder = yield* Fixtures.start("holder", [directory])
-      assert.strictEqual(yield* holder.line, "held")
-      const error = yield* Effect.flip(Effect.scoped(open(directory, "a:1")))
-      assert.include(error.message, `the data directory ${directory} is in use by a process that holds it alone`)
-    })), Fixtures.patience)
+  it.live(
+    "is refused to who wants it alone, and refuses to be shared with one who has it",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const directory = yield* Fixtures.temporary
+        const a = yield* open(directory, "a:1")
+        const alone = Effect.scoped(
+          Effect.provide(
+            Effect.flatMap(ConfigStore, (store) => store.exclusive),
+            SqliteConfigStore.layer({ directory })
+          )
+        )
+        assert.include((yield* Effect.flip(alone)).message, `the data directory ${directory} is in use`)
+        yield* a.close
+        yield* alone
+        const holder = yield* Fixtures.start("holder", [directory])
+        assert.strictEqual(yield* holder.line, "held")
+        const error = yield* Effect.flip(Effect.scoped(open(directory, "a:1")))
+        assert.include(error.message, `the data directory ${directory} is in use by a process that holds it alone`)
+      })),
+    Fixtures.patience
+  )
 
   it.live("is brought up to date when it is of an older version", () =>
     Effect.scoped(Effect.gen(function*() {
@@ -128,29 +151,37 @@ describe("a directory that processes share", () => {
       yield* untilGroup(membership, ({ members }) => members.every((member) => member.session !== session))
     })), Fixtures.patience)
 
-  it.live("ends one that was stopped by its lease; continued, it is another life", () =>
-    Effect.scoped(Effect.gen(function*() {
-      const directory = yield* Fixtures.temporary
-      const a = yield* open(directory, "a:1")
-      const membership = Context.get(a.context, Membership)
-      const child = yield* Fixtures.start("member", [directory, "b:1"])
-      const first = (yield* child.line).split(" ")[1]
-      yield* untilGroup(membership, ({ members }) => members.some((member) => member.session === first))
-      child.process.kill("SIGSTOP")
-      yield* untilGroup(membership, ({ members }) => members.every((member) => member.session !== first))
-      child.process.kill("SIGCONT")
-      yield* untilGroup(
-        membership,
-        ({ members }) => members.some(({ session, workerId }) => workerId === "b:1" && session !== first)
-      )
-    })), Fixtures.patience)
+  it.live(
+    "ends one that was stopped by its lease; continued, it is another life",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const directory = yield* Fixtures.temporary
+        const a = yield* open(directory, "a:1")
+        const membership = Context.get(a.context, Membership)
+        const child = yield* Fixtures.start("member", [directory, "b:1"])
+        const first = (yield* child.line).split(" ")[1]
+        yield* untilGroup(membership, ({ members }) => members.some((member) => member.session === first))
+        child.process.kill("SIGSTOP")
+        yield* untilGroup(membership, ({ members }) => members.every((member) => member.session !== first))
+        child.process.kill("SIGCONT")
+        yield* untilGroup(
+          membership,
+          ({ members }) => members.some(({ session, workerId }) => workerId === "b:1" && session !== first)
+        )
+      })),
+    Fixtures.patience
+  )
 
-  it.live("refuses a second process with the id of one that renews, and says so", () =>
-    Effect.scoped(Effect.gen(function*() {
-      const directory = yield* Fixtures.temporary
-      const a = yield* open(directory, "a:1")
-      const { self } = yield* Context.get(a.context, Membership).group
-      const child = yield* Fixtures.start("member", [directory, "a:1"])
-      assert.include(yield* child.line, `the worker id a:1 is in use by session ${self?.session}, which renews`)
-    })), Fixtures.patience)
+  it.live(
+    "refuses a second process with the id of one that renews, and says so",
+    () =>
+      Effect.scoped(Effect.gen(function*() {
+        const directory = yield* Fixtures.temporary
+        const a = yield* open(directory, "a:1")
+        const { self } = yield* Context.get(a.context, Membership).group
+        const child = yield* Fixtures.start("member", [directory, "a:1"])
+        assert.include(yield* child.line, `the worker id a:1 is in use by session ${self?.session}, which renews`)
+      })),
+    Fixtures.patience
+  )
 })

@@ -40,15 +40,26 @@ const send = (draft: Draft, item: Item.Item, event: RunMachine.Event, run: Item.
     to: state._tag
   })
   if (before.run._tag === "Starting" && state._tag !== "Starting") freeSlot(draft)
-  for (const command of commands) draft.commands.push(interpret(item, command, before))
+  for (const command of commands) draft.commands.push(interpret(draft, item, command, before))
 }
 
-const interpret = (item: Item.Item, command: RunMachine.Command, before: World.ItemWorld): Plan.Command => {
-  if (command._tag === "Stop") return { _tag: "StopRun", item, run: command.run }
+const interpret = (
+  draft: Draft,
+  item: Item.Item,
+  command: RunMachine.Command,
+  before: World.ItemWorld
+): Plan.Command => {
+  if (command._tag === "Stop") return { _tag: "StopRun", item, run: command.run, lost: isLost(draft, item) }
   const { connector, task } = item
   return task === undefined
     ? { _tag: "StartConnector", connector, run: command.run, revision: before.revision ?? 0 }
     : { _tag: "StartTask", connector, task, run: command.run }
+}
+
+/** Whether the item is not this session's to let go. */
+const isLost = (draft: Draft, item: Item.Item): boolean => {
+  const record = draft.logged(item.connector).placements.get(item.task ?? "connector")
+  return record === undefined || record._tag === "Released" || record.session !== draft.world.session
 }
 
 const freeSlot = (draft: Draft): void => {

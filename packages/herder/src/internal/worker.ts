@@ -220,13 +220,13 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
   }
 
   /** Ends a run: what is under way comes to its end within the deadline, else it is interrupted. */
-  const end = (handle: Handle): Effect.Effect<void> =>
+  const end = (handle: Handle, lost: boolean): Effect.Effect<void> =>
     handle.interruptStart.pipe(
-      Effect.andThen(handle.drain),
+      Effect.andThen(lost ? Effect.void : handle.drain),
       Effect.ensuring(Scope.close(handle.scope, Exit.void))
     )
 
-  const stopRun = Effect.fnUntraced(function*({ item, run }: Extract<Plan.Command, { _tag: "StopRun" }>) {
+  const stopRun = Effect.fnUntraced(function*({ item, lost, run }: Extract<Plan.Command, { _tag: "StopRun" }>) {
     const handle = handles.get(Item.key(item))
     const stopped = Effect.sync(() => {
       if (handles.get(Item.key(item)) === handle) handles.delete(Item.key(item))
@@ -242,7 +242,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       label,
       deadline: grace(item),
       // what finalizers throw is an author's too
-      run: runtime.middleware(operation, contain(handle.redact, end(handle))),
+      run: runtime.middleware(operation, contain(handle.redact, end(handle, lost))),
       settled: (outcome, ended) => {
         const seconds = Duration.toMillis(Duration.fromInputUnsafe(grace(item))) / 1000
         const note = outcome._tag === "Success"
@@ -312,7 +312,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
         handle.stopping = true
         // waited for, not joined: code that does not return must not hold up the others
         return Effect.flatMap(
-          Effect.forkDetach(end(handle)),
+          Effect.forkDetach(end(handle, false)),
           (fiber) =>
             Effect.flatMap(Effect.timeoutOption(Fiber.await(fiber), longest), (ended) => {
               if (ended._tag === "Some") return Effect.void

@@ -1,10 +1,12 @@
 /** From a request to its answer: everything that HTTP asks of a server, around the handlers of the contract. */
+import type { Herder } from "@kelpie/herder/Herder"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as HttpApiError from "effect/http-api/HttpApiError"
 import * as HttpRouter from "effect/http/HttpRouter"
 import * as HttpServerRequest from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as ClusterHeaders from "./clusterHeaders.ts"
 import * as Fault from "./fault.ts"
 import * as Issues from "./issues.ts"
 import * as jsonBody from "./jsonBody.ts"
@@ -19,6 +21,7 @@ export interface Settings {
   readonly table: ReadonlyArray<RouteTable.Path>
   readonly prefix: string
   readonly maxBodyBytes: number
+  readonly herder: Herder["Service"]
   /** Left out: this worker takes no commands from others. */
   readonly leader: LeaderRoute.LeaderRoute | undefined
 }
@@ -39,7 +42,7 @@ export const dispatch = (settings: Settings) => {
     const body = endpoint.body === "ignored"
       ? undefined
       : yield* jsonBody.read(request, settings.maxBodyBytes, endpoint.body)
-    return yield* run(endpoint.route, match.params, query, body)
+    return yield* ClusterHeaders.around(settings.herder, request, run(endpoint.route, match.params, query, body))
   })
   return (request: HttpServerRequest.HttpServerRequest): Effect.Effect<
     HttpServerResponse.HttpServerResponse,

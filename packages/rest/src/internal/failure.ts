@@ -15,9 +15,9 @@ export const fromHerder =
       StateConflict: ({ message }) => new RestError.Conflict({ message }),
       InvalidConfig: ({ message }) => new RestError.BadRequest({ message }),
       PluginNotFound: ({ name, near }) => new RestError.BadRequest({ message: unknownClass(name, near) }),
-      Unavailable: ({ message, outcome, retryAfterMillis = 1000 }) =>
+      Unavailable: ({ message, operationId, outcome, retryAfterMillis = 1000 }) =>
         outcome === "unknown"
-          ? new RestError.TimedOut({ message })
+          ? new RestError.TimedOut({ message, ...(operationId === undefined ? {} : { operation_id: operationId }) })
           : new RestError.Unavailable({
             message: retriable(message),
             retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMillis / 1000))

@@ -13,9 +13,12 @@ import * as Settings from "./settings.ts"
 import * as StoreClient from "./storeClient.ts"
 
 /** Private: the layers hide it. */
-export class ControlEngine extends Context.Service<ControlEngine, StoreClient.Client<ControlCalls> & {
-  readonly news: News.News
-}>()("@kelpie/sqlite/internal/ControlEngine") {
+export class ControlEngine extends Context.Service<
+  ControlEngine,
+  StoreClient.Client<ControlCalls> & {
+    readonly news: News.News
+  }
+>()("@kelpie/sqlite/internal/ControlEngine") {
   static readonly layer = (options: Options): Layer.Layer<ControlEngine, StoreError> =>
     Layer.effect(this, make(options, false))
 

@@ -29,7 +29,10 @@ export class DataEngine extends Context.Service<DataEngine, {
     Layer.effect(this, make(options, undefined, false))
 
   /** Beside `control.db`: both have to belong together. */
-  static readonly layerBeside = (options: Options, shared: boolean): Layer.Layer<DataEngine, StoreError, ControlEngine> =>
+  static readonly layerBeside = (
+    options: Options,
+    shared: boolean
+  ): Layer.Layer<DataEngine, StoreError, ControlEngine> =>
     Layer.effect(this, ControlEngine.use((control) => make(options, control.opened, shared)))
 }
 
@@ -58,5 +61,12 @@ const make = Effect.fnUntraced(function*(
   })
   const news = shared ? yield* News.make(opening.directory, "data.db") : News.slow
   yield* Effect.forkScoped(readers.watch(news.reader(), client.call("look", null, { operation: "look" })))
-  return { news, call: client.call, topics, topic: (name) => byName.get(name), readers, partitions: settings.partitions }
+  return {
+    news,
+    call: client.call,
+    topics,
+    topic: (name) => byName.get(name),
+    readers,
+    partitions: settings.partitions
+  }
 })

@@ -65,7 +65,7 @@ export const sessions = (
 
   return {
     release: () => {
-      for (const session of [...held.keys()]) letGo(session)
+      for (const session of held.keys()) letGo(session)
       member?.close()
       member = undefined
     },

@@ -123,7 +123,7 @@ const run = Effect.fnUntraced(function*(
     }
     const error = Exit.findErrorOption(exit)
     const reason = error._tag === "Some" ? error.value.reason : undefined
-    yield* line(`  ${reason?._tag ?? "defect"}${process.env.DBG ? " " + reason?.message : ""}`)
+    yield* line(`  ${reason?._tag ?? "defect"}`)
     if (reason === undefined) return checker.broken("answer", String(exit.cause))
     if (reason._tag === "Unavailable" && reason.outcome === "unknown") expected.set(name, { ...before, known: false })
   })

@@ -80,7 +80,7 @@ export const makeBoot = Effect.fnUntraced(function*({ checker, cluster, outside,
     const living = Effect.scoped(Effect.gen(function*() {
       const context = yield* Layer.build(runtime(life, worker))
       herder = yield* Effect.provideContext(Herder, context)
-      fork = Effect.runForkWith(yield* Effect.context<never>())
+      fork = Effect.runForkWith(yield* Effect.context())
       return yield* Effect.never
     })).pipe(
       Effect.provideService(Scheduler.Scheduler, scheduler),
