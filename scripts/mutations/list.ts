@@ -93,6 +93,58 @@ const log: ReadonlyArray<Mutation> = [
   }
 ]
 
+/** Sessions, their leases, and what comes from other workers. */
+const group: ReadonlyArray<Mutation> = [
+  {
+    name: "a lease is ended by an observer that was away meanwhile",
+    breaks: "I13",
+    file: `${core}/internal/lease.ts`,
+    find: "known === undefined || wasAway || known.counter !== counter",
+    replace: "known === undefined || known.counter !== counter",
+    suites: ["packages/core/test/MemoryGroup.test.ts"]
+  },
+  {
+    name: "a session acts until its lease is over for others too",
+    breaks: "I12",
+    file: `${core}/internal/lease.ts`,
+    find: "sent + lease - margin",
+    replace: "sent + lease + margin",
+    suites: ["packages/core/test/MemoryGroup.test.ts"]
+  },
+  {
+    name: "a session is ended though it has renewed since",
+    breaks: "I13",
+    file: `${core}/MemoryGroup.ts`,
+    find: "row.counter === counter ? undefined : row",
+    replace: "row.counter < 0 ? row : undefined",
+    suites: ["packages/core/test/MemoryGroup.test.ts"]
+  },
+  {
+    name: "the runs of an ended session are not fenced",
+    breaks: "I6, I7",
+    file: `${herder}/internal/leader.ts`,
+    find: "if (fence !== undefined && ended.length > 0) {",
+    replace: "if (fence !== undefined && ended.length < 0) {",
+    suites: ["packages/herder/test/leader.test.ts"]
+  },
+  {
+    name: "a new leader does not know the outcomes of the last one",
+    breaks: "I10",
+    file: `${herder}/internal/leader.ts`,
+    find: "    outcomes.read(yield* store.state)\n",
+    replace: "",
+    suites: ["packages/herder/test/leader.test.ts"]
+  },
+  {
+    name: "a command whose time is over takes effect",
+    breaks: "I15",
+    file: `${herder}/internal/leader.ts`,
+    find: "one.endsAt < now.monotonic",
+    replace: "one.endsAt < 0",
+    suites: ["packages/herder/test/leader.test.ts"]
+  }
+]
+
 /** What the leader decides: guards, task sets, placement. */
 const decisions: ReadonlyArray<Mutation> = [
   {
@@ -322,8 +374,8 @@ const data: ReadonlyArray<Mutation> = [
     name: "a task that stops drops what it has read",
     breaks: "I6, I9",
     file: `${herder}/internal/worker.ts`,
-    find: "      Effect.andThen(handle.drain),\n",
-    replace: "",
+    find: "Effect.andThen(lost ? Effect.void : handle.drain)",
+    replace: "Effect.andThen(Effect.void)",
     suites: ["packages/herder/test/Reconfiguration.publishing.test.ts"]
   },
   {
@@ -681,4 +733,4 @@ const others: ReadonlyArray<Mutation> = [
 ]
 
 /** All of them. */
-export const mutations: ReadonlyArray<Mutation> = [...log, ...decisions, ...data, ...lane, ...others]
+export const mutations: ReadonlyArray<Mutation> = [...log, ...group, ...decisions, ...data, ...lane, ...others]

@@ -21,6 +21,6 @@ export const drawCommand: Effect.Effect<string> = Effect.zipWith(
 
 /** When a command's id was drawn, in epoch milliseconds; `undefined` for an id from elsewhere. */
 export const drawnAt = (id: string): number | undefined => {
-  const match = /^([0-9a-z]{7,9})-[0-9a-f]{32}$/.exec(id)
+  const match = /^([0-9a-z]{1,9})-[0-9a-f]{32}$/.exec(id)
   return match?.[1] === undefined ? undefined : Number.parseInt(match[1], 36)
 }

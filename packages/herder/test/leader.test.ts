@@ -3,6 +3,7 @@ import {
   ClusterState,
   ConfigRecord,
   ConfigStore,
+  Identity,
   Item,
   type LeaderCommand,
   Membership,
@@ -238,6 +239,81 @@ describe("a command that is sent again (I10)", () => {
       assert.strictEqual((yield* Effect.flip(execute(create("orders"), "two"))).kind, "Store")
       assert.isTrue((yield* execute(create("orders"), "two")).created)
       yield* execute(remove("orders"), "one")
+    }))
+})
+
+describe("a command that comes from elsewhere (I10, I15)", () => {
+  const leading = (store: ConfigStore["Service"], fence?: Leader.Ports["fence"]) =>
+    Leader.make({
+      store,
+      fence,
+      membership: Membership.given(
+        "a:8083",
+        Effect.succeed({ self: member("a"), members: [member("a")], leader: "a" })
+      ),
+      middleware: untouched
+    })
+
+  it.effect("gets its first outcome from a new leader too, for ten minutes; then its id is refused", () =>
+    Effect.gen(function*() {
+      const { leader, store } = yield* makeLeader()
+      const id = yield* Identity.drawCommand
+      const envelope = { id, command: create("orders"), remembered: true }
+      const outcome = yield* leader.execute(envelope)
+      const next = yield* leading(store)
+      yield* next.attend
+      assert.deepStrictEqual(yield* next.execute(envelope), { ...outcome, position: outcome.position })
+      assert.deepStrictEqual(yield* next.outcome(id), outcome)
+      yield* TestClock.adjust("11 minutes")
+      yield* next.execute({ id: "another", command: create("users"), remembered: true })
+      assert.strictEqual(HashMap.has((yield* store.state).outcomes, id), false, "its record is gone")
+      assert.strictEqual((yield* Effect.flip(next.execute(envelope))).kind, "Stale")
+    }))
+
+  it.effect("has no effect when its time ended before its commit began", () =>
+    Effect.gen(function*() {
+      const { execute, leader, names, script } = yield* makeLeader()
+      const gate = yield* Deferred.make<void>()
+      script.next = [(store) => Effect.andThen(Deferred.await(gate), store)]
+      const first = yield* fork(execute(create("a")))
+      yield* settle
+      const late = yield* fork(leader.execute({ id: "late", command: create("b"), budgetMillis: 1000 }))
+      const patient = yield* fork(leader.execute({ id: "patient", command: create("c"), budgetMillis: 3000 }))
+      yield* settle
+      yield* TestClock.adjust("2 seconds")
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(first)
+      assert.strictEqual((yield* Effect.flip(Fiber.join(late))).kind, "Expired")
+      yield* Fiber.join(patient)
+      assert.deepStrictEqual(yield* names, ["a", "c"])
+    }))
+
+  it.effect("finds what an ended session owned with others, once the stores refuse its writes", () =>
+    Effect.gen(function*() {
+      const { leader, store } = yield* makeLeader()
+      yield* leader.execute({ id: "1", command: create("orders") })
+      const token = ClusterState.token(yield* store.state, Item.connector("orders"))
+      const fenced: Array<unknown> = []
+      const next = yield* Leader.make({
+        store,
+        membership: Membership.given(
+          "b:8083",
+          Effect.succeed({ self: member("b"), members: [member("b")], leader: "b" })
+        ),
+        middleware: untouched,
+        fence: (runs) =>
+          Effect.map(
+            store.state,
+            (state) =>
+              void fenced.push(runs.map(({ item, run }) => [Item.format(item), run.token]), {
+                stillTheirs: ClusterState.token(state, Item.connector("orders")) === token
+              })
+          )
+      })
+      yield* next.attend
+      assert.deepStrictEqual(fenced, [[["orders", token]], { stillTheirs: true }])
+      const placed = ClusterState.placement(yield* store.state, Item.connector("orders"))
+      assert.deepInclude(placed, { _tag: "Owned", session: "b" })
     }))
 })
 

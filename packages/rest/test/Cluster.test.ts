@@ -66,9 +66,9 @@ describe("a change with an Idempotency-Key (I10)", () => {
       assert.strictEqual((yield* post("one")).status, 201)
       assert.strictEqual((yield* post("one")).status, 201)
       assert.strictEqual((yield* post("two")).status, 409)
-      const outcome = yield* send(url, { method: "GET", path: "/operations/key-one" })
-      assert.deepInclude(outcome.json, { id: "key-one", created: true })
-      assert.strictEqual((yield* send(url, { method: "GET", path: "/operations/key-three" })).status, 404)
+      const outcome = yield* send(url, { method: "GET", path: "/operations/key:one" })
+      assert.deepInclude(outcome.json, { id: "key:one", created: true })
+      assert.strictEqual((yield* send(url, { method: "GET", path: "/operations/key:three" })).status, 404)
     }))
 
   it.live("is refused when the key is too long or no text", () =>

@@ -33,7 +33,7 @@ const commandId = (
   const key = request.headers["idempotency-key"]
   if (key === undefined || request.method === "GET" || request.method === "HEAD") return Effect.undefined
   return /^[\x21-\x7e]+$/.test(key) && key.length <= maxKeyLength
-    ? Effect.succeed(`key-${key}`)
+    ? Effect.succeed(`key:${key}`)
     : refuse(`Idempotency-Key has to be 1 to ${maxKeyLength} visible ASCII characters`)
 }
 
