@@ -131,9 +131,14 @@ const take = (draft: Draft, message: Message): void => {
         if (draft.has(record.connector)) draft.dirty.add(record.connector)
       }
       return
-    case "GroupChanged":
+    case "GroupChanged": {
+      const led = draft.leads
       sessionChanged(draft, message.session)
-      return leaderHinted(draft, message.leader)
+      leaderHinted(draft, message.leader)
+      // statuses may be left of what was deleted while somebody else led
+      if (draft.leads && !led) { for (const name of draft.statusNames) draft.dirty.add(name) }
+      return
+    }
     case "Confirmed":
       return planConnector.confirmed(draft, message.items, message.ok)
     case "Resync":

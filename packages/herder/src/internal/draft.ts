@@ -84,6 +84,11 @@ export class Draft {
     return this.world.session !== undefined && this.world.leader === this.world.session
   }
 
+  /** Connectors of which statuses are known. */
+  get statusNames(): Iterable<string> {
+    return this.#statuses.keys()
+  }
+
   /** All of a connector. */
   statuses(name: string): ReadonlyArray<Status.StatusRecord> {
     return [...this.#statuses.get(name)?.values() ?? []]

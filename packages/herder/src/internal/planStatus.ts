@@ -31,6 +31,8 @@ export const pruneAll = (draft: Draft, name: string): void => {
 
 /** A status of an item that is no longer this worker's is forgotten once nothing of it runs here. */
 const gone = (draft: Draft, item: Item.Item): void => {
+  // of one that moved the new owner tells
+  if (draft.logged(item.connector).connector !== undefined) return
   const known = draft.status(item)
   if (known !== undefined && known.workerId === draft.world.settings.workerId && isForgotten(draft, item)) {
     draft.removeStatus(item)
