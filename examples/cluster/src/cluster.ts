@@ -54,22 +54,30 @@ export const cluster = Effect.fnUntraced(function*(say: Say) {
   yield* say(`three workers share ${directory}: ${workers.map(({ id }) => id).join(", ")}`)
 
   const placed = (worker: Worker) =>
-    Effect.map(worker.client.connectors.list({ query: { expand: ["status"] } }), (answer) => Placed.read(answer as never))
+    Effect.map(
+      worker.client.connectors.list({ query: { expand: ["status"] } }),
+      (answer) => Placed.read(answer as never)
+    )
   const items = connectors.length * (tasks + 1) + 2
   const events: Array<Event> = []
   /** Does something, and waits until everything runs again without the worker that it happened to. */
-  const happen = Effect.fnUntraced(function*<E>(what: string, act: Effect.Effect<unknown, E>, without: string | undefined) {
-    const observer = workers.find(({ id }) => id !== without) as Worker
-    const before = yield* placed(observer)
-    const from = yield* Clock.currentTimeMillis
-    yield* act
-    const after = yield* until(`everything runs after: ${what}`, placed(observer), (now) =>
-      now.size === items && (without === undefined || Placed.of(now, without).length === 0))
-    const event = { what, millis: (yield* Clock.currentTimeMillis) - from, moved: Placed.moved(before, after).length }
-    events.push(event)
-    yield* say(`${what}: everything runs after ${event.millis} ms; ${event.moved} of ${items} items moved`)
-    return after
-  })
+  const happen = Effect.fnUntraced(
+    function*<E>(what: string, act: Effect.Effect<unknown, E>, without: string | undefined) {
+      const observer = workers.find(({ id }) => id !== without) as Worker
+      const before = yield* placed(observer)
+      const from = yield* Clock.currentTimeMillis
+      yield* act
+      const after = yield* until(
+        `everything runs after: ${what}`,
+        placed(observer),
+        (now) => now.size === items && (without === undefined || Placed.of(now, without).length === 0)
+      )
+      const event = { what, millis: (yield* Clock.currentTimeMillis) - from, moved: Placed.moved(before, after).length }
+      events.push(event)
+      yield* say(`${what}: everything runs after ${event.millis} ms; ${event.moved} of ${items} items moved`)
+      return after
+    }
+  )
 
   const create = Effect.gen(function*() {
     yield* Effect.forEach(connectors, (name, n) =>
@@ -102,7 +110,11 @@ export const cluster = Effect.fnUntraced(function*(say: Say) {
   const returned = yield* start(Number(new URL(killed.process.url).port))
   workers = [...workers, returned]
   yield* until("the killed one is back", members(first()), (all) => all.length === 3)
-  yield* until("it runs its share", placed(first()), (now) => Placed.of(now, returned.id).length > 0 && now.size === items)
+  yield* until(
+    "it runs its share",
+    placed(first()),
+    (now) => Placed.of(now, returned.id).length > 0 && now.size === items
+  )
   yield* say(`${returned.id} is back, and has got its share of the work`)
 
   const frozen = workers[1] as Worker
@@ -117,7 +129,9 @@ export const cluster = Effect.fnUntraced(function*(say: Say) {
     (all) => !all.some((member) => member.self && member.session === session)
   )
   const overlap = (yield* Clock.currentTimeMillis) - continued
-  yield* say(`${frozen.id} goes on, finds itself ended after ${overlap} ms, and stops ${held.length} items that others run`)
+  yield* say(
+    `${frozen.id} goes on, finds itself ended after ${overlap} ms, and stops ${held.length} items that others run`
+  )
   yield* until("everything runs", placed(first()), (now) => now.size === items)
 
   const drained = workers[2] as Worker
@@ -127,8 +141,14 @@ export const cluster = Effect.fnUntraced(function*(say: Say) {
   yield* until("every record is copied", lines, (all) => all.length >= connectors.length * recordsEach)
   yield* Effect.forEach(workers, ({ process }) => process.stop, { concurrency: 3 })
 
-  const stored = yield* Effect.forEach(connectors, (name) =>
-    Effect.map(Topics.values(directory, name, recordsEach), (all) => Counted.count(all.map(Counted.numberOf), recordsEach)))
+  const stored = yield* Effect.forEach(
+    connectors,
+    (name) =>
+      Effect.map(
+        Topics.values(directory, name, recordsEach),
+        (all) => Counted.count(all.map(Counted.numberOf), recordsEach)
+      )
+  )
   const topics = Counted.sum(stored)
   const perNumber = (yield* lines).map(Counted.numberOf)
   // each number comes once from each source
@@ -141,7 +161,9 @@ export const cluster = Effect.fnUntraced(function*(say: Say) {
   yield* say(
     `records: ${topics.arrived} in the topics, ${topics.gaps} gaps, ${topics.duplicates} duplicates; ${perNumber.length} lines in the copy`
   )
-  yield* say(`overlaps: ${held.length} items of ${frozen.id}, for ${overlap} ms after it went on; it stored nothing meanwhile`)
+  yield* say(
+    `overlaps: ${held.length} items of ${frozen.id}, for ${overlap} ms after it went on; it stored nothing meanwhile`
+  )
   return [
     ...(topics.gaps > 0 ? [`${topics.gaps} records were lost`] : []),
     ...(topics.duplicates > 0 ? [`a store accepted ${topics.duplicates} records of replaced runs`] : []),

@@ -10,9 +10,14 @@ import { cluster } from "./cluster.ts"
 
 const main = Effect.gen(function*() {
   const from = yield* Clock.currentTimeMillis
-  const problems = yield* Effect.scoped(cluster((text) =>
-    Effect.flatMap(Clock.currentTimeMillis, (now) => Console.log(`${((now - from) / 1000).toFixed(1).padStart(6)} s  ${text}`))
-  )).pipe(Effect.catch((error) => Effect.succeed([String(error)])))
+  const problems = yield* Effect.scoped(
+    cluster((text) =>
+      Effect.flatMap(
+        Clock.currentTimeMillis,
+        (now) => Console.log(`${((now - from) / 1000).toFixed(1).padStart(6)} s  ${text}`)
+      )
+    )
+  ).pipe(Effect.catch((error) => Effect.succeed([String(error)])))
   yield* Console.log(problems.length === 0 ? "\nNothing was lost." : `\nWRONG:\n${problems.join("\n")}`)
   if (problems.length > 0) process.exitCode = 1
 })

@@ -5,7 +5,11 @@ import { SqliteTopicLog } from "@kelpie/sqlite"
 import * as Effect from "effect/Effect"
 
 /** The values of a topic's records, in their order. */
-export const values = (directory: string, topic: string, records: number): Effect.Effect<ReadonlyArray<string>, StoreError> =>
+export const values = (
+  directory: string,
+  topic: string,
+  records: number
+): Effect.Effect<ReadonlyArray<string>, StoreError> =>
   Effect.scoped(Effect.gen(function*() {
     const log = yield* TopicLog
     const item = { connector: `count-${topic}`, task: 0 }
