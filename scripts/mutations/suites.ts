@@ -59,7 +59,7 @@ const firstLine = (text: string): string => text.trim().split("\n", 1)[0] ?? ""
 const simulate = async (root: string): Promise<Verdict> => {
   const { code, output } = await run(root, ["scripts/simulate.ts", "--seconds", `${simulationSeconds}`])
   if (code === 0) return { _tag: "Passed" }
-  const broken = /^seed (\d+) breaks ([^:]+): (.*)$/m.exec(output)
+  const broken = /^seed (\d+) with \d+ workers? breaks ([^:]+): (.*)$/m.exec(output)
   if (broken === null) return { _tag: "Unclear", message: tail(output) }
   const [, seed, law, detail] = broken
   return { _tag: "Noticed", by: `simulation, seed ${seed}: ${law}`, message: detail ?? "" }
