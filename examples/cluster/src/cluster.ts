@@ -1,6 +1,6 @@
 /**
  * Three workers share a data directory and the work on it, while one is killed, one is stopped for longer than its lease and
- * then goes on, and one is drained. Gives what is wrong in the end; nothing, if all is well.
+ * then goes on, and one is drained. Gives what is wrong in the end, and what took too long; nothing, if all is well.
  */
 import * as WorkerProcess from "@kelpie-examples/worker/WorkerProcess"
 import { ConnectClient } from "@kelpie/rest"
@@ -90,7 +90,9 @@ export const cluster = Effect.fnUntraced(function*(say: Say) {
             "tasks.max": `${tasks}`,
             count: `${recordsEach}`,
             rate: `${ratePerSecond}`,
-            "value.bytes": "20"
+            "value.bytes": "20",
+            // so that every line of the copy is another one
+            seed: `${n}`
           }
         }
       }))
@@ -137,8 +139,9 @@ export const cluster = Effect.fnUntraced(function*(say: Say) {
   const drained = workers[2] as Worker
   yield* happen(`${drained.id} is drained`, drained.client.worker.drain(), drained.id)
 
+  const expected = connectors.length * recordsEach
   const lines = Effect.map(fs.readFileString(copy), (text) => text.split("\n").filter((line) => line !== ""))
-  yield* until("every record is copied", lines, (all) => all.length >= connectors.length * recordsEach)
+  yield* until("every record is copied", lines, (all) => all.length >= expected && new Set(all).size === expected)
   yield* Effect.forEach(workers, ({ process }) => process.stop, { concurrency: 3 })
 
   const stored = yield* Effect.forEach(
@@ -150,24 +153,28 @@ export const cluster = Effect.fnUntraced(function*(say: Say) {
       )
   )
   const topics = Counted.sum(stored)
-  const perNumber = (yield* lines).map(Counted.numberOf)
-  // each number comes once from each source
-  const missing = connectors.length * recordsEach - perNumber.length
+  const copied = yield* lines
+  const distinct = new Set(copied).size
   const table = [
     ["", "ms until all runs", "items moved"],
     ...events.map(({ millis, moved, what }) => [what, `${millis}`, `${moved}`])
   ]
   yield* say(`\n${table.map((row) => `| ${row.join(" | ")} |`).join("\n")}`)
   yield* say(
-    `records: ${topics.arrived} in the topics, ${topics.gaps} gaps, ${topics.duplicates} duplicates; ${perNumber.length} lines in the copy`
+    `records: ${topics.arrived} in the topics, ${topics.gaps} gaps, ${topics.duplicates} duplicates; in the copy ${distinct}, and ${
+      copied.length - distinct
+    } of them twice (at least once: allowed)`
   )
   yield* say(
     `overlaps: ${held.length} items of ${frozen.id}, for ${overlap} ms after it went on; it stored nothing meanwhile`
   )
-  return [
-    ...(topics.gaps > 0 ? [`${topics.gaps} records were lost`] : []),
-    ...(topics.duplicates > 0 ? [`a store accepted ${topics.duplicates} records of replaced runs`] : []),
-    ...(missing > 0 ? [`${missing} lines are missing in the copy`] : []),
-    ...(overlap > leaseMillis * 0.3 ? [`the frozen worker went on for ${overlap} ms, more than a renewal`] : [])
-  ]
+  return {
+    wrong: [
+      ...(topics.gaps > 0 ? [`${topics.gaps} records were lost`] : []),
+      ...(topics.duplicates > 0 ? [`a store accepted ${topics.duplicates} records of replaced runs`] : []),
+      ...(distinct < expected ? [`${expected - distinct} records are missing in the copy`] : [])
+    ],
+    // a matter of time, which a busy machine may not have
+    late: overlap > leaseMillis * 0.3 ? [`the frozen worker went on for ${overlap} ms, more than a renewal`] : []
+  }
 })

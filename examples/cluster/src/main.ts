@@ -10,14 +10,15 @@ import { cluster } from "./cluster.ts"
 
 const main = Effect.gen(function*() {
   const from = yield* Clock.currentTimeMillis
-  const problems = yield* Effect.scoped(
+  const { late, wrong } = yield* Effect.scoped(
     cluster((text) =>
       Effect.flatMap(
         Clock.currentTimeMillis,
         (now) => Console.log(`${((now - from) / 1000).toFixed(1).padStart(6)} s  ${text}`)
       )
     )
-  ).pipe(Effect.catch((error) => Effect.succeed([String(error)])))
+  ).pipe(Effect.catch((error) => Effect.succeed({ wrong: [String(error)], late: [] })))
+  const problems = [...wrong, ...late]
   yield* Console.log(problems.length === 0 ? "\nNothing was lost." : `\nWRONG:\n${problems.join("\n")}`)
   if (problems.length > 0) process.exitCode = 1
 })

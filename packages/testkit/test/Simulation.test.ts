@@ -13,6 +13,20 @@ describe("Simulation", () => {
       }
     }), 60_000)
 
+  it.effect("holds every law among several workers, over some seeds", () =>
+    Effect.gen(function*() {
+      for (const [seed, workers] of [[1, 3], [2, 3], [3, 5]] as const) {
+        const result = yield* Simulation.run({ seed, workers, operations: 60 })
+        if (result._tag === "Failed") assert.fail(Simulation.format(result))
+      }
+    }), 60_000)
+
+  it.effect("gives the same timeline for the same seed with several workers", () =>
+    Effect.gen(function*() {
+      const first = yield* Simulation.run({ seed: 7, workers: 3, operations: 30 })
+      assert.deepStrictEqual(yield* Simulation.run({ seed: 7, workers: 3, operations: 30 }), first)
+    }), 60_000)
+
   it.effect("gives the same timeline for the same seed, and another one for another", () =>
     Effect.gen(function*() {
       const first = yield* Simulation.run({ seed: 7, operations: 60 })
