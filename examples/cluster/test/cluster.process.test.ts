@@ -8,7 +8,7 @@ it.live(
   () =>
     Effect.gen(function*() {
       const { wrong } = yield* cluster(Console.log)
-    assert.deepStrictEqual(wrong, [])
+      assert.deepStrictEqual(wrong, [])
     }).pipe(Effect.provide(Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici))),
   240_000
 )
