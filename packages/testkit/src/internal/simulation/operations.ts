@@ -28,6 +28,8 @@ export type Operation =
   | { readonly _tag: "Freeze"; readonly worker?: number; readonly millis: number }
   /** A worker reaches neither the group nor other workers for a while. */
   | { readonly _tag: "Cut"; readonly worker: number; readonly millis: number }
+  /** A worker takes its time with everything for a while. */
+  | { readonly _tag: "Slow"; readonly worker: number; readonly millis: number }
   /** Messages between workers, or their answers, are lost for a while, with that chance. */
   | { readonly _tag: "Lose"; readonly chance: number; readonly millis: number }
   | { readonly _tag: "Advance"; readonly millis: number }
@@ -47,6 +49,7 @@ export const draw = (seed: number, count: number, workers: number): ReadonlyArra
   const worker = () => workers === 1 ? {} : { worker: below(workers) }
   const between: ReadonlyArray<readonly [weight: number, make: () => Operation]> = workers === 1 ? [] : [
     [2, () => ({ _tag: "Cut", worker: below(workers), millis: pick([500, 5000, 20_000]) })],
+    [2, () => ({ _tag: "Slow", worker: below(workers), millis: pick([500, 5000, 20_000]) })],
     [2, () => ({ _tag: "Lose", chance: pick([0.3, 1]), millis: pick([500, 5000, 20_000]) })]
   ]
   const kinds: ReadonlyArray<readonly [weight: number, make: () => Operation]> = [

@@ -177,6 +177,14 @@ const run = Effect.fnUntraced(function*(
           life.cut = false
         })
       }
+      case "Slow": {
+        const life = workers.get(operation.worker)?.life
+        if (life === undefined) return
+        life.slow = true
+        return troubles.add((yield* Clock.currentTimeMillis) + operation.millis, () => {
+          life.slow = false
+        })
+      }
       case "Lose":
         if (cluster === undefined) return
         cluster.loss = operation.chance

@@ -22,6 +22,8 @@ export interface Life {
   dead: boolean
   /** It runs nothing at the moment. */
   frozen: boolean
+  /** It takes its time with everything at the moment. */
+  slow: boolean
   /** It reaches neither the group nor other workers at the moment. */
   cut: boolean
   readonly number: number

@@ -38,6 +38,9 @@ export interface World {
   readonly cluster: Cluster.Cluster | undefined
 }
 
+/** How long a slow worker takes for what comes in at once. */
+const slowMillis = 200
+
 /** How often a start is looked at, every 50 ms: one that has to wait for the end of its last life takes a lease. */
 const patience = { alone: 20, among: 300 }
 
@@ -45,6 +48,7 @@ const patience = { alone: 20, among: 300 }
 export const makeBoot = Effect.fnUntraced(function*({ checker, cluster, outside, seed, stores }: World) {
   const around = (yield* Scheduler.Scheduler).makeDispatcher()
   const clock = yield* Clock.Clock
+  const later = Effect.runForkWith(yield* Effect.context())
   let lives = 0
 
   const runtime = (
@@ -63,11 +67,20 @@ export const makeBoot = Effect.fnUntraced(function*({ checker, cluster, outside,
   }
 
   return Effect.fnUntraced(function*(worker: number): Effect.fn.Return<Worker | undefined> {
-    const life: SimulatedStores.Life = { dead: false, frozen: false, cut: false, number: ++lives }
+    const life: SimulatedStores.Life = {
+      dead: false,
+      frozen: false,
+      slow: false,
+      cut: false,
+      number: ++lives
+    }
     const queue = fifo()
     const scheduler: SyncScheduler = new SyncScheduler({
       queue: { push: queue.push, next: () => life.dead || life.frozen ? undefined : queue.next() },
-      onWork: () => around.scheduleTask(() => scheduler.flush(), 0)
+      onWork: () => {
+        if (life.slow) later(Effect.andThen(Effect.sleep(slowMillis), Effect.sync(() => scheduler.flush())))
+        else around.scheduleTask(() => scheduler.flush(), 0)
+      }
     })
     let herder: Herder["Service"] | undefined
     let fork: Worker["fork"] = Effect.runFork
