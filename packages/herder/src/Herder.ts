@@ -13,12 +13,16 @@ import * as Stores from "@kelpie/core/Stores"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { HerderError } from "./HerderError.ts"
 import * as internal from "./internal/herder.ts"
 import { LeaderReceiver } from "./LeaderReceiver.ts"
 
-/** The port of hosts and of the REST API. Reads are answered from memory and never wait for a leader or a store. */
+/**
+ * The port of hosts and of the REST API. Reads are answered from memory and never wait for a leader or a store, but for
+ * offsets and used topics, which only their stores know.
+ */
 export class Herder extends Context.Service<Herder, {
   /** Names, sorted. */
   readonly list: Effect.Effect<ReadonlyArray<string>>
@@ -76,6 +80,22 @@ export class Herder extends Context.Service<Herder, {
   readonly health: Effect.Effect<Herder.WorkerHealth>
   /** Every event from now on; a slow consumer loses the oldest of 4,096. */
   readonly events: Stream.Stream<HerderEvent>
+  /** The stored offsets of a source, or the positions of a sink, in Connect's shape. */
+  readonly offsets: (name: string) => Effect.Effect<ReadonlyArray<Herder.OffsetEntry>, HerderError>
+  /**
+   * Changes some offsets of a stopped connector, all or nothing; waits for tasks that still stop. Fails with `NotStopped`,
+   * and with `StateConflict`, without effect, when somebody resumes it meanwhile.
+   */
+  readonly alterOffsets: (
+    name: string,
+    entries: ReadonlyArray<Herder.OffsetEntry>
+  ) => Effect.Effect<Herder.OffsetsChanged, HerderError>
+  /** Removes all offsets of a stopped connector; otherwise as `alterOffsets`. */
+  readonly resetOffsets: (name: string) => Effect.Effect<Herder.OffsetsChanged, HerderError>
+  /** The topics that a connector has used since it was created or they were reset, sorted; none of one that is not there. */
+  readonly topics: (name: string) => Effect.Effect<ReadonlyArray<string>, HerderError>
+  /** Forgets the topics that a connector has used so far. */
+  readonly resetTopics: (name: string) => Effect.Effect<void, HerderError>
 }>()("@kelpie/herder/Herder") {
   // `Layer.fresh`: two runtimes in one layer graph must not share the herder of whoever was built first
   /** Every port from outside: one worker among others. What they send to it as the leader comes in by `LeaderReceiver`. */
@@ -180,6 +200,19 @@ export declare namespace Herder {
     readonly infos: ConfigInfos
     readonly problems: ReadonlyArray<KeyProblem>
     readonly warnings: ReadonlyArray<{ readonly key: string; readonly message: string }>
+  }
+  /**
+   * An offset of a source by source partition, as its tasks store them; of a sink `{ kafka_topic, kafka_partition }` and
+   * `{ kafka_offset }`, the offset of the next record. A null offset removes what is stored.
+   */
+  export interface OffsetEntry {
+    readonly partition: typeof Schema.Json.Type
+    readonly offset: typeof Schema.Json.Type
+  }
+  /** The answer to a change of offsets. */
+  export interface OffsetsChanged {
+    /** Whether the connector's definition says what its offsets look like; else it may keep its own somewhere else. */
+    readonly checked: boolean
   }
   /** How this worker does. */
   export interface WorkerHealth {

@@ -79,6 +79,14 @@ export const RetryFilter = Schema.Struct({
   class: Schema.optionalKey(Status.FailureClass)
 })
 
+const Offset = Schema.Struct({ partition: Schema.Json, offset: Schema.optionalKey(Schema.Json) })
+
+/**
+ * Offsets to change. Those of sinks are `{ kafka_topic, kafka_partition }` and `{ kafka_offset }`; an offset that is null or
+ * left out is removed.
+ */
+export const OffsetsPatch = Schema.Struct({ offsets: Schema.Array(Offset) })
+
 // --- answers
 
 const Kind = Schema.Literals(["source", "sink", "unknown"])
@@ -146,6 +154,17 @@ export interface ConnectorStatus extends Schema.Schema.Type<typeof ConnectorStat
 
 /** A task with its config. */
 export const TaskInfo = Schema.Struct({ id: TaskId, config: Config })
+
+/** The stored offsets of a connector. */
+export const Offsets = Schema.Struct({
+  offsets: Schema.Array(Schema.Struct({ partition: Schema.Json, offset: Schema.Json }))
+})
+
+/** What was done, for people. */
+const Message = Schema.Struct({ message: Schema.String })
+
+/** The topics that a connector has used, below its name. */
+export const ActiveTopics = Schema.Record(Schema.String, Schema.Struct({ topics: Schema.Array(Schema.String) }))
 
 /** A connector in a listing with `expand`. */
 export const Expanded = Schema.Struct({
@@ -246,7 +265,9 @@ export class Connectors extends HttpApiGroup.make("connectors").add(
     params: task,
     success: TaskStatus,
     error
-  })
+  }),
+  HttpApiEndpoint.get("offsets", "/connectors/:connector/offsets", { params: connector, success: Offsets, error }),
+  HttpApiEndpoint.get("topics", "/connectors/:connector/topics", { params: connector, success: ActiveTopics, error })
 ) {}
 
 /** What operators do with connectors. */
@@ -270,6 +291,22 @@ export class Operations extends HttpApiGroup.make("operations").add(
     error
   }),
   HttpApiEndpoint.post("restartTask", "/connectors/:connector/tasks/:task/restart", { params: task, error }),
+  HttpApiEndpoint.patch("alterOffsets", "/connectors/:connector/offsets", {
+    params: connector,
+    payload: OffsetsPatch,
+    success: Message,
+    error
+  }),
+  HttpApiEndpoint.delete("resetOffsets", "/connectors/:connector/offsets", {
+    params: connector,
+    success: Message,
+    error
+  }),
+  HttpApiEndpoint.put("resetTopics", "/connectors/:connector/topics/reset", {
+    params: connector,
+    success: HttpApiSchema.Accepted,
+    error
+  }),
   HttpApiEndpoint.get("reconfiguration", "/connectors/:connector/reconfiguration", {
     params: connector,
     success: Reconfiguration,

@@ -32,11 +32,13 @@ import * as Tick from "../Tick.ts"
 import type * as World from "../World.ts"
 import * as Events from "./events.ts"
 import * as Leader from "./leader.ts"
+import * as Offsets from "./offsets.ts"
 import { operations } from "./operations.ts"
 import * as Policies from "./policies.ts"
 import type { Runtime } from "./runtime.ts"
 import * as Sending from "./sending.ts"
 import * as StatusWriter from "./statusWriter.ts"
+import * as TopicUse from "./topicUse.ts"
 import * as Variables from "./variables.ts"
 import * as Worker from "./worker.ts"
 
@@ -117,7 +119,15 @@ export const assemble = Effect.fnUntraced(function*(
   const worker = yield* Worker.make(runtime, limits.send)
   const validating = yield* Semaphore.make(limits.validate)
   yield* Effect.addFinalizer(() => Effect.andThen(worker.shutdown, statuses.flush))
-  const service = operations({ runtime, tick, validating, events: events.stream, checkName: ConnectorName.check })
+  const service = operations({
+    runtime,
+    tick,
+    validating,
+    events: events.stream,
+    checkName: ConnectorName.check,
+    offsets: Offsets.make({ configStore, offsetStore, topicLog, plugins, budgetMillis }),
+    topicUse: TopicUse.make({ configStore, topicLog, scope, budgetMillis })
+  })
   return { service, tick, leader }
 })
 

@@ -22,7 +22,9 @@ import {
 } from "../HerderError.ts"
 import type * as Tick from "../Tick.ts"
 import * as View from "../View.ts"
+import type { Offsets } from "./offsets.ts"
 import type { Runtime } from "./runtime.ts"
+import type { TopicUse } from "./topicUse.ts"
 import { validate, type Validated } from "./validate.ts"
 import * as Warnings from "./warnings.ts"
 
@@ -34,6 +36,8 @@ export interface Context {
   readonly events: Stream.Stream<HerderEvent>
   /** Why a name is refused. */
   readonly checkName: (name: string) => string | undefined
+  readonly offsets: Offsets
+  readonly topicUse: TopicUse
 }
 
 const fail = (reason: HerderError["reason"]) => Effect.fail(new HerderError({ reason }))
@@ -70,7 +74,7 @@ const targets = { RUNNING: "STARTED", PAUSED: "PAUSED", STOPPED: "STOPPED" } as 
 
 /** Makes the service. */
 export const operations = (context: Context): Herder["Service"] => {
-  const { runtime, tick } = context
+  const { runtime, tick, topicUse } = context
   const { plugins } = runtime
 
   const typeOf = (name: string): Herder.ConnectorStatus["type"] =>
@@ -208,7 +212,7 @@ export const operations = (context: Context): Herder["Service"] => {
       write(name, config, { expect: "absent", target: targets[options?.initialState ?? "RUNNING"] }),
     put: (name, config) => write(name, config, { expect: "any" }),
     patch,
-    delete: (name) => Effect.asVoid(send(name, { _tag: "DeleteConnector", name })),
+    delete: (name) => topicUse.forgetAfter(name, send(name, { _tag: "DeleteConnector", name })),
     pause: (name) => setTarget(name, "PAUSED"),
     resume: (name) => setTarget(name, "STARTED"),
     stop: (name) => setTarget(name, "STOPPED"),
@@ -226,7 +230,10 @@ export const operations = (context: Context): Herder["Service"] => {
         ? { status: "unhealthy", message: "The tick of this worker failed; its log says why." }
         : { status: "healthy", message: "Worker has completed startup and is ready to handle requests." }
     ),
-    events: context.events
+    events: context.events,
+    ...context.offsets,
+    topics: topicUse.topics,
+    resetTopics: topicUse.resetTopics
   }
 }
 

@@ -336,6 +336,7 @@ const taskEnv = (
 ): TaskEnv => ({
   item,
   run,
+  usage: set?.incarnation,
   members: set?.tasks.length ?? 1,
   config,
   taskConfig: set?.tasks[item.task]?.config ?? {},
