@@ -13,6 +13,7 @@ import * as Stores from "@kelpie/core/Stores"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { LogLevel } from "effect/LogLevel"
 import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { HerderError } from "./HerderError.ts"
@@ -96,6 +97,19 @@ export class Herder extends Context.Service<Herder, {
   readonly topics: (name: string) => Effect.Effect<ReadonlyArray<string>, HerderError>
   /** Forgets the topics that a connector has used so far. */
   readonly resetTopics: (name: string) => Effect.Effect<void, HerderError>
+  /** The loggers of this worker that have a level of their own, are a part of Kelpie, or are above one of these. */
+  readonly loggers: Effect.Effect<ReadonlyArray<Herder.Logger>>
+  /** One of them, or `connector.<name>` of a connector that exists; `undefined` for any other. */
+  readonly logger: (name: string) => Effect.Effect<Herder.Logger | undefined>
+  /**
+   * Sets which lines a logger and those below it write, until this worker ends; any name will do. Tells which loggers have
+   * the level now. `cluster`: on every worker that runs; then it tells none.
+   */
+  readonly setLogLevel: (
+    name: string,
+    level: LogLevel,
+    options?: { readonly scope?: "worker" | "cluster" | undefined }
+  ) => Effect.Effect<ReadonlyArray<string>, HerderError>
 }>()("@kelpie/herder/Herder") {
   // `Layer.fresh`: two runtimes in one layer graph must not share the herder of whoever was built first
   /** Every port from outside: one worker among others. What they send to it as the leader comes in by `LeaderReceiver`. */
@@ -213,6 +227,17 @@ export declare namespace Herder {
   export interface OffsetsChanged {
     /** Whether the connector's definition says what its offsets look like; else it may keep its own somewhere else. */
     readonly checked: boolean
+  }
+  /**
+   * Log lines belong to the logger that their annotation `logger` names, else to `connector.<name>` of their annotation
+   * `connector`, else to `kelpie`. Dots make a tree, below `root`.
+   */
+  export interface Logger {
+    readonly name: string
+    /** Its own, or that of the next logger above it that has one. */
+    readonly level: LogLevel
+    /** When somebody set that level, in epoch milliseconds. */
+    readonly lastModified: number | undefined
   }
   /** How this worker does. */
   export interface WorkerHealth {

@@ -62,6 +62,9 @@ export const decide = (state: ClusterState.ClusterState, command: LeaderCommand,
       return retry(state, command.name)
     case "HoldReconfiguration":
       return changeConnector(state, command.name, { held: command.held })
+    case "SetLogLevel":
+      // written even if it is so already: a worker may have been told otherwise since
+      return accept([ConfigRecord.logLevel(command.logger, { level: command.level })])
   }
 }
 

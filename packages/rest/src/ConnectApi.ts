@@ -87,6 +87,9 @@ const Offset = Schema.Struct({ partition: Schema.Json, offset: Schema.optionalKe
  */
 export const OffsetsPatch = Schema.Struct({ offsets: Schema.Array(Offset) })
 
+/** A level of log lines, in any case. */
+export const SetLogger = Schema.Struct({ level: Schema.String })
+
 // --- answers
 
 const Kind = Schema.Literals(["source", "sink", "unknown"])
@@ -200,6 +203,13 @@ export const Validated = Schema.Struct({
   warnings: Schema.optionalKey(Schema.Array(Warning))
 })
 
+/** A logger: which lines it writes, and when that was set, in epoch milliseconds. */
+export const Logger = Schema.Struct({
+  level: Schema.Literals(["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"]),
+  last_modified: Schema.NullOr(Schema.Finite)
+})
+export interface Logger extends Schema.Schema.Type<typeof Logger> {}
+
 /** A plugin in the listing. */
 export const PluginInfo = Schema.Struct({
   class: Schema.String,
@@ -212,6 +222,7 @@ export const PluginInfo = Schema.Struct({
 const error = RestError.schemas
 const connector = { connector: Schema.String }
 const task = { ...connector, task: TaskNumber }
+const logger = { logger: Schema.String }
 const Created = HttpApiSchema.WithHeaders(ConnectorInfo.pipe(HttpApiSchema.status(201)), { location: Schema.String })
 const RestartStarted = ConnectorStatus.pipe(HttpApiSchema.status(202))
 /** The connectors whose reconfiguration is tried at once, sorted. */
@@ -355,9 +366,24 @@ export class Plugins extends HttpApiGroup.make("plugins").add(
   })
 ) {}
 
+/** The levels of log lines. */
+export class Loggers extends HttpApiGroup.make("loggers").add(
+  HttpApiEndpoint.get("list", "/admin/loggers", { success: Schema.Record(Schema.String, Logger), error }),
+  HttpApiEndpoint.get("get", "/admin/loggers/:logger", { params: logger, success: Logger, error }),
+  HttpApiEndpoint.put("set", "/admin/loggers/:logger", {
+    params: logger,
+    // `worker` by default, `cluster` for every worker
+    query: { scope: Schema.optionalKey(Schema.String) },
+    payload: SetLogger,
+    // in this order: what is nothing would take any value
+    success: [Schema.Array(Schema.String), HttpApiSchema.NoContent],
+    error
+  })
+) {}
+
 /** The whole. */
 export class ConnectApi
-  extends HttpApi.make("connect").add(Worker).add(Connectors).add(Operations).add(Plugins).annotateMerge(
+  extends HttpApi.make("connect").add(Worker).add(Connectors).add(Operations).add(Plugins).add(Loggers).annotateMerge(
     OpenApi.annotations({
       title: "Kelpie",
       version: connectVersion,

@@ -13,6 +13,8 @@ it("is described with all of its paths in OpenAPI", () => {
   const described = Object.entries(paths).map(([path, methods]) => `${path}: ${Object.keys(methods).sort().join(" ")}`)
   assert.deepStrictEqual(described.sort(), [
     "/: get",
+    "/admin/loggers/{logger}: get put",
+    "/admin/loggers: get",
     "/admin/reconfigurations/retry: post",
     "/connector-plugins/{plugin}/config/validate: put",
     "/connector-plugins/{plugin}/config: get",

@@ -22,6 +22,7 @@ import {
 } from "../HerderError.ts"
 import type * as Tick from "../Tick.ts"
 import * as View from "../View.ts"
+import type { Logging } from "./logging.ts"
 import type { Offsets } from "./offsets.ts"
 import type { Runtime } from "./runtime.ts"
 import type { TopicUse } from "./topicUse.ts"
@@ -38,6 +39,7 @@ export interface Context {
   readonly checkName: (name: string) => string | undefined
   readonly offsets: Offsets
   readonly topicUse: TopicUse
+  readonly logging: Logging
 }
 
 const fail = (reason: HerderError["reason"]) => Effect.fail(new HerderError({ reason }))
@@ -233,7 +235,11 @@ export const operations = (context: Context): Herder["Service"] => {
     events: context.events,
     ...context.offsets,
     topics: topicUse.topics,
-    resetTopics: topicUse.resetTopics
+    resetTopics: topicUse.resetTopics,
+    loggers: context.logging.loggers,
+    logger: context.logging.logger,
+    setLogLevel: (logger, level, options) =>
+      context.logging.setLogLevel(send("", { _tag: "SetLogLevel", logger, level }), logger, level, options)
   }
 }
 

@@ -1,6 +1,7 @@
 import { config } from "./config.ts"
 import { creation } from "./create.ts"
 import { lifecycle } from "./lifecycle.ts"
+import { loggers } from "./loggers.ts"
 import { odd } from "./names.ts"
 import { offsets } from "./offsets.ts"
 import { protocol } from "./protocol.ts"
@@ -21,6 +22,7 @@ export const themes: ReadonlyArray<Theme> = [
   tasks,
   offsets,
   topics,
+  loggers,
   reconfiguration,
   validate,
   protocol,
