@@ -27,6 +27,8 @@ export interface ClusterState {
   readonly placements: HashMap.HashMap<string, Placements>
   /** By command id. */
   readonly outcomes: HashMap.HashMap<string, At<ConfigRecord.OutcomeEntry>>
+  /** By logger. */
+  readonly logLevels: HashMap.HashMap<string, At<ConfigRecord.LogLevelEntry>>
   /** Keys whose last record cannot be read, and why. */
   readonly unreadable: HashMap.HashMap<string, At<{ readonly reason: string }>>
 }
@@ -40,6 +42,7 @@ export const empty: ClusterState = {
   taskSets: HashMap.empty(),
   placements: HashMap.empty(),
   outcomes: HashMap.empty(),
+  logLevels: HashMap.empty(),
   unreadable: HashMap.empty()
 }
 
@@ -96,6 +99,11 @@ export const write = (self: ClusterState, write: ConfigRecord.Write, position: n
         ...next,
         outcomes: put(self.outcomes, about.id, write.entry as ConfigRecord.OutcomeEntry | undefined, position)
       }
+    case "log-level":
+      return {
+        ...next,
+        logLevels: put(self.logLevels, about.logger, write.entry as ConfigRecord.LogLevelEntry | undefined, position)
+      }
     default:
       return next // a key of a newer version
   }
@@ -135,6 +143,8 @@ const entryOf = (self: ClusterState, about: ConfigRecord.Subject): object | unde
       return placement(self, about.item)
     case "outcome":
       return Option.getOrUndefined(HashMap.get(self.outcomes, about.id))
+    case "log-level":
+      return Option.getOrUndefined(HashMap.get(self.logLevels, about.logger))
     default:
       return undefined
   }

@@ -9,6 +9,7 @@
  * | `tasks/<name>`            | `TaskSetEntry`   |
  * | `placement/<item>/<name>` | `PlacementEntry`; the item is `connector` or a task's number |
  * | `outcome/<command id>`    | `OutcomeEntry` |
+ * | `log-level/<logger>`      | `LogLevelEntry` |
  */
 import * as Schema from "effect/Schema"
 import * as Item from "./Item.ts"
@@ -84,6 +85,13 @@ export const OutcomeEntry = Schema.Struct({
 })
 export type OutcomeEntry = typeof OutcomeEntry.Type
 
+/** The levels of log lines. */
+export const LogLevel = Schema.Literals(["All", "Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"])
+
+/** Which lines of a logger every worker writes, until somebody says otherwise. */
+export const LogLevelEntry = Schema.Struct({ level: LogLevel })
+export type LogLevelEntry = typeof LogLevelEntry.Type
+
 /** A write of one key; `undefined` removes it. */
 export type Write =
   | { readonly key: "cluster"; readonly entry: ClusterEntry }
@@ -92,6 +100,7 @@ export type Write =
   | { readonly key: `tasks/${string}`; readonly entry: TaskSetEntry | undefined }
   | { readonly key: `placement/${string}`; readonly entry: PlacementEntry | undefined }
   | { readonly key: `outcome/${string}`; readonly entry: OutcomeEntry | undefined }
+  | { readonly key: `log-level/${string}`; readonly entry: LogLevelEntry | undefined }
 
 /** The write of a connector. */
 export const connector = (name: string, entry: ConnectorEntry | undefined): Write => ({
@@ -111,6 +120,12 @@ export const placement = (item: Item.Item, entry: PlacementEntry | undefined): W
 /** The write of a command's outcome. */
 export const outcome = (id: string, entry: OutcomeEntry | undefined): Write => ({ key: `outcome/${id}`, entry })
 
+/** The write of a logger's level. */
+export const logLevel = (logger: string, entry: LogLevelEntry | undefined): Write => ({
+  key: `log-level/${logger}`,
+  entry
+})
+
 /** What a key is about. */
 export type Subject =
   | { readonly _tag: "cluster" }
@@ -119,6 +134,7 @@ export type Subject =
   | { readonly _tag: "tasks"; readonly name: string }
   | { readonly _tag: "placement"; readonly item: Item.Item }
   | { readonly _tag: "outcome"; readonly id: string }
+  | { readonly _tag: "log-level"; readonly logger: string }
   | { readonly _tag: "unknown" }
 
 /** Reads a key. */
@@ -135,6 +151,8 @@ export const subject = (key: string): Subject => {
       return { _tag: "placement", item: Item.fromKey(rest) }
     case "outcome":
       return { _tag: "outcome", id: rest }
+    case "log-level":
+      return { _tag: "log-level", logger: rest }
     default:
       return { _tag: "unknown" }
   }
@@ -160,7 +178,8 @@ const schemas = {
   connector: Schema.fromJsonString(ConnectorEntry),
   tasks: Schema.fromJsonString(TaskSetEntry),
   placement: Schema.fromJsonString(PlacementEntry),
-  outcome: Schema.fromJsonString(OutcomeEntry)
+  outcome: Schema.fromJsonString(OutcomeEntry),
+  "log-level": Schema.fromJsonString(LogLevelEntry)
 }
 
 const decoders = {
@@ -169,7 +188,8 @@ const decoders = {
   connector: Schema.decodeUnknownExit(schemas.connector),
   tasks: Schema.decodeUnknownExit(schemas.tasks),
   placement: Schema.decodeUnknownExit(schemas.placement),
-  outcome: Schema.decodeUnknownExit(schemas.outcome)
+  outcome: Schema.decodeUnknownExit(schemas.outcome),
+  "log-level": Schema.decodeUnknownExit(schemas["log-level"])
 }
 
 /** A record with its value read: a write, a value that cannot be read, or a key of a newer version (ignored). */

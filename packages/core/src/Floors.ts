@@ -8,6 +8,11 @@ export interface Floors {
   readonly raise: (item: Item.Item, run: Item.Run) => boolean
   /** Whether a write of the run is accepted. */
   readonly accepts: (item: Item.Item, run: Item.Run) => boolean
+  /**
+   * Raises every floor of a connector's items above the runs of owners up to a position; `false`, without effect, when a
+   * run of a later owner stands. Looks at all floors: for what operators do.
+   */
+  readonly raiseAll: (connector: string, position: number) => boolean
 }
 
 /** No floor is set. */
@@ -24,6 +29,13 @@ export const make = (): Floors => {
     accepts: (item, run) => {
       const floor = floors.get(Item.key(item))
       return floor === undefined || Item.compareRun(run, floor) >= 0
+    },
+    raiseAll: (connector, position) => {
+      const run = Item.lastRunUntil(position)
+      const raised = [...floors].filter(([key]) => Item.fromKey(key).connector === connector)
+      if (raised.some(([, floor]) => Item.compareRun(run, floor) < 0)) return false
+      for (const [key] of raised) floors.set(key, run)
+      return true
     }
   }
 }

@@ -40,5 +40,8 @@ export const fromKey = (key: string): Item => {
 export const format = (item: Item): string =>
   item.task === undefined ? item.connector : `${item.connector}-${item.task}`
 
+/** The newest run that an owner up to a position can have: every run of a later owner is newer. */
+export const lastRunUntil = (position: number): Run => ({ token: position, start: Number.MAX_SAFE_INTEGER })
+
 /** Negative when `a` is older than `b`. */
 export const compareRun = (a: Run, b: Run): number => a.token - b.token || a.start - b.start

@@ -54,6 +54,9 @@ export const RetryReconfiguration = Schema.TaggedStruct("RetryReconfiguration", 
 /** An operator parks the lane, or lets it go on. */
 export const HoldReconfiguration = Schema.TaggedStruct("HoldReconfiguration", { ...Name, held: Schema.Boolean })
 
+/** Sets the level of a logger on every worker that runs. */
+export const SetLogLevel = Schema.TaggedStruct("SetLogLevel", { logger: Schema.String, level: ConfigRecord.LogLevel })
+
 /** Every command. */
 export const LeaderCommand = Schema.Union([
   PutConnector,
@@ -63,7 +66,8 @@ export const LeaderCommand = Schema.Union([
   Restart,
   ConfirmRelease,
   RetryReconfiguration,
-  HoldReconfiguration
+  HoldReconfiguration,
+  SetLogLevel
 ])
 export type LeaderCommand = typeof LeaderCommand.Type
 

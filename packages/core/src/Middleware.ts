@@ -173,10 +173,12 @@ export const logging: Middleware = (operation, next) =>
         Effect.flatMap(monotonicMillis, (now) => {
           const took = Duration.format(Duration.millis(Math.round(now - startedAt)))
           const name = describe(operation)
-          if (exit._tag === "Success") return Effect.logDebug(`${name} ended after ${took}`)
-          return Cause.hasInterrupts(exit.cause)
+          const line = exit._tag === "Success"
+            ? Effect.logDebug(`${name} ended after ${took}`)
+            : Cause.hasInterrupts(exit.cause)
             ? Effect.logDebug(`${name} was interrupted after ${took}`)
             : Effect.logWarning(`${name} failed after ${took}`, exit.cause)
+          return Effect.annotateLogs(line, "logger", "kelpie.operations")
         }))
   )
 

@@ -29,6 +29,12 @@ export class OffsetStore extends Context.Service<OffsetStore, {
   ) => Effect.Effect<ReadonlyArray<string | undefined>, StoreError>
   /** Every partition of a connector with its offset. */
   readonly list: (connector: string) => Effect.Effect<ReadonlyArray<OffsetStore.Entry>, StoreError>
+  /**
+   * Stores offsets of a connector that nobody runs, durably, on an operator's behalf. In one step with raising the floors
+   * of all its items above the runs of owners up to `position`, so that none of those overwrites it; `Fenced`, without
+   * effect, when a run of a later owner has opened (I7).
+   */
+  readonly alter: (alteration: OffsetStore.Alteration) => Effect.Effect<void, StoreError>
 }>()("@kelpie/core/OffsetStore") {
   /** In memory; nothing is kept. */
   static readonly layerMemory: Layer.Layer<OffsetStore> = Layer.fresh(Layer.sync(this, () => {
@@ -68,6 +74,12 @@ export class OffsetStore extends Context.Service<OffsetStore, {
           const offsets = connectors.get(connector)
           return partitions.map((partition) => offsets?.get(partition))
         }),
+      alter: ({ connector, entries, position }) =>
+        Effect.suspend(() => {
+          if (!floors.raiseAll(connector, position)) return Effect.fail(fenced("alter offsets"))
+          store(connector, entries)
+          return Effect.void
+        }),
       list: (connector) =>
         Effect.sync(() => Array.from(connectors.get(connector) ?? [], ([partition, offset]) => ({ partition, offset })))
     }
@@ -79,6 +91,13 @@ export declare namespace OffsetStore {
   export interface Entry {
     readonly partition: string
     readonly offset: string | null
+  }
+  /** Offsets that an operator wants. */
+  export interface Alteration {
+    readonly connector: string
+    /** Position of the config log at which nobody ran the connector. */
+    readonly position: number
+    readonly entries: ReadonlyArray<Entry>
   }
   /** An item with a run of it. */
   export interface ItemRun {

@@ -24,7 +24,11 @@ export class TopicLog extends Context.Service<TopicLog, {
    * Raises the item's floor to the run and gives its writer. `Fenced` when a newer run has opened or fenced it. Closing the
    * scope closes the writer, after the append that is under way: from then on it appends nothing more (`Fenced`).
    */
-  readonly open: (item: Item.Item, run: Item.Run) => Effect.Effect<TopicLog.Writer, StoreError, Scope.Scope>
+  readonly open: (
+    item: Item.Item,
+    run: Item.Run,
+    options?: TopicLog.UsageOptions
+  ) => Effect.Effect<TopicLog.Writer, StoreError, Scope.Scope>
   /** Raises floors without opening a writer. */
   readonly fence: (runs: ReadonlyArray<OffsetStore.ItemRun>) => Effect.Effect<void, StoreError>
   /**
@@ -36,6 +40,16 @@ export class TopicLog extends Context.Service<TopicLog, {
   ) => Effect.Effect<TopicLog.Subscription, StoreError, Scope.Scope>
   /** The stored positions of a group. */
   readonly positions: (group: string) => Effect.Effect<ReadonlyArray<TopicLog.Position>, StoreError>
+  /**
+   * Stores positions of the group of a connector that nobody runs, durably, on an operator's behalf. In one step with
+   * raising the floors of all its items, as `OffsetStore.alter` does; `Fenced`, without effect, when a run of a later owner
+   * has opened (I7).
+   */
+  readonly alterPositions: (alteration: TopicLog.Alteration) => Effect.Effect<void, StoreError>
+  /** The topics that were appended to, or whose positions were stored, under a usage, in any order. */
+  readonly usedTopics: (usage: string) => Effect.Effect<ReadonlyArray<string>, StoreError>
+  /** Forgets what was used so far; what is used again is remembered again. */
+  readonly forgetTopics: (usage: string) => Effect.Effect<void, StoreError>
 }>()("@kelpie/core/TopicLog") {
   /** In memory; nothing is kept. `retainRecords` bounds each partition: the oldest records go first, default 1,000,000. */
   static readonly layerMemoryWith = (options: { readonly retainRecords?: number | undefined }): Layer.Layer<TopicLog> =>
@@ -77,8 +91,13 @@ export declare namespace TopicLog {
       offsets?: OffsetStore.Prepared
     ) => Effect.Effect<void, StoreError>
   }
+  /** What is remembered of the topics that a handle uses. */
+  export interface UsageOptions {
+    /** The name under which they are remembered, together with what is stored; left out: they are not. */
+    readonly usage?: string | undefined
+  }
   /** How to read. */
-  export interface SubscribeOptions extends OffsetStore.ItemRun {
+  export interface SubscribeOptions extends OffsetStore.ItemRun, UsageOptions {
     /** Positions are stored under this name. */
     readonly group: string
     readonly topics: { readonly list: ReadonlyArray<string> } | { readonly pattern: RegExp }
@@ -91,6 +110,15 @@ export declare namespace TopicLog {
     readonly topic: string
     readonly partition: number
     readonly offset: number
+  }
+  /** Positions that an operator wants. */
+  export interface Alteration {
+    readonly connector: string
+    /** Position of the config log at which nobody ran the connector. */
+    readonly position: number
+    readonly group: string
+    /** An offset of `null` forgets the position. */
+    readonly positions: ReadonlyArray<Omit<Position, "offset"> & { readonly offset: number | null }>
   }
   /** Records of one partition; record i has the offset `firstOffset + i`. */
   export interface Batch {

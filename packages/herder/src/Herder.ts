@@ -14,13 +14,18 @@ import * as Stores from "@kelpie/core/Stores"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { LogLevel } from "effect/LogLevel"
 import type * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { HerderError } from "./HerderError.ts"
 import * as internal from "./internal/herder.ts"
 import { LeaderReceiver } from "./LeaderReceiver.ts"
 
-/** The port of hosts and of the REST API. Reads are answered from memory and never wait for a leader or a store. */
+/**
+ * The port of hosts and of the REST API. Reads are answered from memory and never wait for a leader or a store, but for
+ * offsets and used topics, which only their stores know.
+ */
 export class Herder extends Context.Service<Herder, {
   /** Names, sorted. */
   readonly list: Effect.Effect<ReadonlyArray<string>>
@@ -88,6 +93,35 @@ export class Herder extends Context.Service<Herder, {
   readonly drain: Effect.Effect<void, HerderError>
   /** Every event from now on; a slow consumer loses the oldest of 4,096. */
   readonly events: Stream.Stream<HerderEvent>
+  /** The stored offsets of a source, or the positions of a sink, in Connect's shape. */
+  readonly offsets: (name: string) => Effect.Effect<ReadonlyArray<Herder.OffsetEntry>, HerderError>
+  /**
+   * Changes some offsets of a stopped connector, all or nothing; waits for tasks that still stop. Fails with `NotStopped`,
+   * and with `StateConflict`, without effect, when somebody resumes it meanwhile.
+   */
+  readonly alterOffsets: (
+    name: string,
+    entries: ReadonlyArray<Herder.OffsetEntry>
+  ) => Effect.Effect<Herder.OffsetsChanged, HerderError>
+  /** Removes all offsets of a stopped connector; otherwise as `alterOffsets`. */
+  readonly resetOffsets: (name: string) => Effect.Effect<Herder.OffsetsChanged, HerderError>
+  /** The topics that a connector has used since it was created or they were reset, sorted; none of one that is not there. */
+  readonly topics: (name: string) => Effect.Effect<ReadonlyArray<string>, HerderError>
+  /** Forgets the topics that a connector has used so far. */
+  readonly resetTopics: (name: string) => Effect.Effect<void, HerderError>
+  /** The loggers of this worker that have a level of their own, are a part of Kelpie, or are above one of these. */
+  readonly loggers: Effect.Effect<ReadonlyArray<Herder.Logger>>
+  /** One of them, or `connector.<name>` of a connector that exists; `undefined` for any other. */
+  readonly logger: (name: string) => Effect.Effect<Herder.Logger | undefined>
+  /**
+   * Sets which lines a logger and those below it write, until this worker ends; any name will do. Tells which loggers have
+   * the level now. `cluster`: on every worker that runs; then it tells none.
+   */
+  readonly setLogLevel: (
+    name: string,
+    level: LogLevel,
+    options?: { readonly scope?: "worker" | "cluster" | undefined }
+  ) => Effect.Effect<ReadonlyArray<string>, HerderError>
 }>()("@kelpie/herder/Herder") {
   // `Layer.fresh`: two runtimes in one layer graph must not share the herder of whoever was built first
   /** Every port from outside: one worker among others. What they send to it as the leader comes in by `LeaderReceiver`. */
@@ -195,6 +229,30 @@ export declare namespace Herder {
     readonly infos: ConfigInfos
     readonly problems: ReadonlyArray<KeyProblem>
     readonly warnings: ReadonlyArray<{ readonly key: string; readonly message: string }>
+  }
+  /**
+   * An offset of a source by source partition, as its tasks store them; of a sink `{ kafka_topic, kafka_partition }` and
+   * `{ kafka_offset }`, the offset of the next record. A null offset removes what is stored.
+   */
+  export interface OffsetEntry {
+    readonly partition: typeof Schema.Json.Type
+    readonly offset: typeof Schema.Json.Type
+  }
+  /** The answer to a change of offsets. */
+  export interface OffsetsChanged {
+    /** Whether the connector's definition says what its offsets look like; else it may keep its own somewhere else. */
+    readonly checked: boolean
+  }
+  /**
+   * Log lines belong to the logger that their annotation `logger` names, else to `connector.<name>` of their annotation
+   * `connector`, else to `kelpie`. Dots make a tree, below `root`.
+   */
+  export interface Logger {
+    readonly name: string
+    /** Its own, or that of the next logger above it that has one. */
+    readonly level: LogLevel
+    /** When somebody set that level, in epoch milliseconds. */
+    readonly lastModified: number | undefined
   }
   /** How this worker does. */
   export interface WorkerHealth {

@@ -45,6 +45,21 @@ export class StateConflict extends Schema.TaggedError<StateConflict>("@kelpie/he
   message: Schema.String
 }) {}
 
+/** What was asked needs the connector to be STOPPED. */
+export class NotStopped extends Schema.TaggedError<NotStopped>("@kelpie/herder/NotStopped")("NotStopped", {
+  name: Schema.String
+}) {
+  override get message() {
+    return `Connector ${this.name} has to be stopped before its offsets can be modified`
+  }
+}
+
+/** Offsets that do not fit the connector; names the entry. */
+export class InvalidOffsets extends Schema.TaggedError<InvalidOffsets>("@kelpie/herder/InvalidOffsets")(
+  "InvalidOffsets",
+  { message: Schema.String }
+) {}
+
 /** No plugin of that name. */
 export class PluginNotFound extends Schema.TaggedError<PluginNotFound>("@kelpie/herder/PluginNotFound")(
   "PluginNotFound",
@@ -72,6 +87,8 @@ export const Reason = Schema.Union([
   ConnectorExists,
   InvalidConfig,
   StateConflict,
+  NotStopped,
+  InvalidOffsets,
   PluginNotFound,
   Unavailable
 ])

@@ -76,6 +76,9 @@ const decideAlone = (state: ClusterState.ClusterState, command: LeaderCommand, c
       return retry(state, command.name)
     case "HoldReconfiguration":
       return changeConnector(state, command.name, { held: command.held })
+    case "SetLogLevel":
+      // written even if it is so already: a worker may have been told otherwise since
+      return accept([ConfigRecord.logLevel(command.logger, { level: command.level })])
   }
 }
 

@@ -11,6 +11,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
+import * as Loggers from "./internal/loggers.ts"
 import * as Plan from "./Plan.ts"
 import * as World from "./World.ts"
 
@@ -128,7 +129,7 @@ export const make = (settings: World.Settings, surroundings: (tick: Tick) => Sur
 
   const recover = (cause: Cause.Cause<never>) =>
     Effect.andThen(
-      Effect.logError("the tick failed; every connector is looked at again", cause),
+      Loggers.as("tick")(Effect.logError("the tick failed; every connector is looked at again", cause)),
       Effect.sync(() => {
         failing = true
         self.post({ _tag: "Resync" })

@@ -36,6 +36,7 @@ const makeEnv = Effect.fnUntraced(function*(config: Record<string, string>, show
   const env: TaskEnv = {
     item: { connector: "orders", task: 2 },
     run: { token: 1, start: 1 },
+    usage: undefined,
     members: 3,
     config: yield* resolve(plugins, variables, yield* ConverterDefaults, {
       name: "orders",

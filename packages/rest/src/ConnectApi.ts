@@ -79,6 +79,17 @@ export const RetryFilter = Schema.Struct({
   class: Schema.optionalKey(Status.FailureClass)
 })
 
+const Offset = Schema.Struct({ partition: Schema.Json, offset: Schema.optionalKey(Schema.Json) })
+
+/**
+ * Offsets to change. Those of sinks are `{ kafka_topic, kafka_partition }` and `{ kafka_offset }`; an offset that is null or
+ * left out is removed.
+ */
+export const OffsetsPatch = Schema.Struct({ offsets: Schema.Array(Offset) })
+
+/** A level of log lines, in any case. */
+export const SetLogger = Schema.Struct({ level: Schema.String })
+
 // --- answers
 
 const Kind = Schema.Literals(["source", "sink", "unknown"])
@@ -147,6 +158,17 @@ export interface ConnectorStatus extends Schema.Schema.Type<typeof ConnectorStat
 /** A task with its config. */
 export const TaskInfo = Schema.Struct({ id: TaskId, config: Config })
 
+/** The stored offsets of a connector. */
+export const Offsets = Schema.Struct({
+  offsets: Schema.Array(Schema.Struct({ partition: Schema.Json, offset: Schema.Json }))
+})
+
+/** What was done, for people. */
+const Message = Schema.Struct({ message: Schema.String })
+
+/** The topics that a connector has used, below its name. */
+export const ActiveTopics = Schema.Record(Schema.String, Schema.Struct({ topics: Schema.Array(Schema.String) }))
+
 /** A connector in a listing with `expand`. */
 export const Expanded = Schema.Struct({
   status: Schema.optionalKey(ConnectorStatus),
@@ -181,6 +203,13 @@ export const Validated = Schema.Struct({
   warnings: Schema.optionalKey(Schema.Array(Warning))
 })
 
+/** A logger: which lines it writes, and when that was set, in epoch milliseconds. */
+export const Logger = Schema.Struct({
+  level: Schema.Literals(["OFF", "FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "ALL"]),
+  last_modified: Schema.NullOr(Schema.Finite)
+})
+export interface Logger extends Schema.Schema.Type<typeof Logger> {}
+
 /** A plugin in the listing. */
 export const PluginInfo = Schema.Struct({
   class: Schema.String,
@@ -193,6 +222,7 @@ export const PluginInfo = Schema.Struct({
 const error = RestError.schemas
 const connector = { connector: Schema.String }
 const task = { ...connector, task: TaskNumber }
+const logger = { logger: Schema.String }
 const Created = HttpApiSchema.WithHeaders(ConnectorInfo.pipe(HttpApiSchema.status(201)), { location: Schema.String })
 const RestartStarted = ConnectorStatus.pipe(HttpApiSchema.status(202))
 /** The connectors whose reconfiguration is tried at once, sorted. */
@@ -276,7 +306,9 @@ export class Connectors extends HttpApiGroup.make("connectors").add(
     params: task,
     success: TaskStatus,
     error
-  })
+  }),
+  HttpApiEndpoint.get("offsets", "/connectors/:connector/offsets", { params: connector, success: Offsets, error }),
+  HttpApiEndpoint.get("topics", "/connectors/:connector/topics", { params: connector, success: ActiveTopics, error })
 ) {}
 
 /** What operators do with connectors. */
@@ -300,6 +332,22 @@ export class Operations extends HttpApiGroup.make("operations").add(
     error
   }),
   HttpApiEndpoint.post("restartTask", "/connectors/:connector/tasks/:task/restart", { params: task, error }),
+  HttpApiEndpoint.patch("alterOffsets", "/connectors/:connector/offsets", {
+    params: connector,
+    payload: OffsetsPatch,
+    success: Message,
+    error
+  }),
+  HttpApiEndpoint.delete("resetOffsets", "/connectors/:connector/offsets", {
+    params: connector,
+    success: Message,
+    error
+  }),
+  HttpApiEndpoint.put("resetTopics", "/connectors/:connector/topics/reset", {
+    params: connector,
+    success: HttpApiSchema.Accepted,
+    error
+  }),
   HttpApiEndpoint.get("reconfiguration", "/connectors/:connector/reconfiguration", {
     params: connector,
     success: Reconfiguration,
@@ -348,9 +396,24 @@ export class Plugins extends HttpApiGroup.make("plugins").add(
   })
 ) {}
 
+/** The levels of log lines. */
+export class Loggers extends HttpApiGroup.make("loggers").add(
+  HttpApiEndpoint.get("list", "/admin/loggers", { success: Schema.Record(Schema.String, Logger), error }),
+  HttpApiEndpoint.get("get", "/admin/loggers/:logger", { params: logger, success: Logger, error }),
+  HttpApiEndpoint.put("set", "/admin/loggers/:logger", {
+    params: logger,
+    // `worker` by default, `cluster` for every worker
+    query: { scope: Schema.optionalKey(Schema.String) },
+    payload: SetLogger,
+    // in this order: what is nothing would take any value
+    success: [Schema.Array(Schema.String), HttpApiSchema.NoContent],
+    error
+  })
+) {}
+
 /** The whole. */
 export class ConnectApi
-  extends HttpApi.make("connect").add(Worker).add(Connectors).add(Operations).add(Plugins).annotateMerge(
+  extends HttpApi.make("connect").add(Worker).add(Connectors).add(Operations).add(Plugins).add(Loggers).annotateMerge(
     OpenApi.annotations({
       title: "Kelpie",
       version: connectVersion,

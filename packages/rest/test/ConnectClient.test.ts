@@ -104,6 +104,30 @@ it.layer(Client, { excludeTestServices: true })("the client", (it) => {
       assert.deepStrictEqual((yield* until(status, ({ health }) => health === "stopped")).tasks, [])
     }))
 
+  it.effect("reads and changes offsets and topics", () =>
+    Effect.gen(function*() {
+      const { connectors, operations } = yield* ConnectClient
+      const params = { connector: "offsets/1" }
+      const source = { "connector.class": "FileSource", "tasks.max": "1", file: "/in", topic: "client-lines" }
+      yield* connectors.create({ payload: { name: params.connector, config: source } })
+      const entry = (position: number) => ({ partition: { filename: "/in" }, offset: { position } })
+      const { offsets } = yield* until(connectors.offsets({ params }), ({ offsets }) => offsets.length > 0)
+      assert.deepStrictEqual(offsets, [entry(14)])
+      assert.deepStrictEqual(Object.entries(yield* connectors.topics({ params })), [
+        [params.connector, { topics: ["client-lines"] }]
+      ])
+      yield* operations.resetTopics({ params })
+      assert.deepStrictEqual(Object.entries(yield* connectors.topics({ params })), [[params.connector, { topics: [] }]])
+      const alter = operations.alterOffsets({ params, payload: { offsets: [entry(4)] } })
+      assert.strictEqual((yield* Effect.flip(alter))._tag, "BadRequest")
+      yield* operations.stop({ params })
+      assert.match((yield* alter).message, /altered successfully/)
+      assert.deepStrictEqual((yield* connectors.offsets({ params })).offsets, [entry(4)])
+      yield* operations.resetOffsets({ params })
+      assert.deepStrictEqual((yield* connectors.offsets({ params })).offsets, [])
+      yield* connectors.delete({ params })
+    }))
+
   it.effect("fails with typed errors that hold the worker's text", () =>
     Effect.gen(function*() {
       const { connectors, operations } = yield* ConnectClient

@@ -1,6 +1,9 @@
 /** The definitions that the tests of the API run: the file connectors by name and keys, and a source that fails as asked. */
 import { ConfigKey, PermanentError, type Plugin, SinkConnector, SourceConnector, TransientError } from "@kelpie/core"
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
+
+/** What every file holds: 14 bytes. */
+const lines = [{ value: "one", end: 4 }, { value: "two", end: 8 }, { value: "three", end: 14 }]
 
 const FileSource = SourceConnector.make("FileSource", {
   version: "0.1.0",
@@ -10,7 +13,18 @@ const FileSource = SourceConnector.make("FileSource", {
     topic: ConfigKey.String("topic", { importance: "high", doc: "Topic to write to." }),
     batchSize: ConfigKey.Int("batch.size", { default: 2000, min: 1, doc: "Lines of a batch." })
   },
-  task: () => Stream.never
+  partition: Schema.Struct({ filename: Schema.String }),
+  offset: Schema.Struct({ position: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)) }),
+  task: ({ config, offsets }) => {
+    const partition = { filename: config.file }
+    return Stream.unwrap(Effect.map(offsets.get(partition), (stored) => {
+      const from = Option.match(stored, { onNone: () => 0, onSome: ({ position }) => position })
+      const records = lines.filter(({ end }) => end > from).map(({ value }) => ({ topic: config.topic, value }))
+      return records.length === 0
+        ? Stream.never
+        : Stream.concat(Stream.make({ records, partition, offset: { position: 14 } }), Stream.never)
+    }))
+  }
 })
 
 const FileSink = SinkConnector.make("FileSink", {

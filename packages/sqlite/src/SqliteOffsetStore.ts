@@ -44,6 +44,7 @@ const make = (data: DataEngine["Service"]) => {
         data.call("raise", { of: "offsets", runs: runs.map(toMessage), strict: false }, { operation: "fence offsets" })
       ),
     read: (connector, partitions) => data.call("readOffsets", { connector, partitions }, { operation: "read offsets" }),
+    alter: (alteration) => Effect.asVoid(data.call("alterOffsets", alteration, { operation: "alter offsets" })),
     list: (connector) => data.call("listOffsets", { connector }, { operation: "list offsets" })
   })
 }

@@ -27,17 +27,21 @@ const make = (data: DataEngine["Service"]) => {
       Number.isSafeInteger(partitions) && partitions > 0
         ? Effect.asVoid(data.call("createTopic", { name, partitions }, { operation: "create topic" }))
         : Effect.die(new RangeError(`the topic "${name}" needs at least one partition, not ${partitions}`)),
-    open: Effect.fnUntraced(function*(item, run) {
+    open: Effect.fnUntraced(function*(item, run, options) {
       const runs = [toMessage({ item, run })]
       yield* data.call("raise", { of: "topics", runs, strict: true }, { operation: "open topics" })
-      return writer({ item, run }, yield* closing(data))
+      return writer({ item, run }, yield* closing(data), options?.usage)
     }),
     fence: (runs) =>
       Effect.asVoid(
         data.call("raise", { of: "topics", runs: runs.map(toMessage), strict: false }, { operation: "fence topics" })
       ),
     subscribe: (options) => subscribe(data, options),
-    positions: (group) => data.call("positions", { group }, { operation: "read positions" })
+    positions: (group) => data.call("positions", { group }, { operation: "read positions" }),
+    alterPositions: (alteration) =>
+      Effect.asVoid(data.call("alterPositions", alteration, { operation: "alter positions" })),
+    usedTopics: (usage) => data.call("usedTopics", { usage }, { operation: "list used topics" }),
+    forgetTopics: (usage) => Effect.asVoid(data.call("forgetTopics", { usage }, { operation: "forget used topics" }))
   })
 }
 

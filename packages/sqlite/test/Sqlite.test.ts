@@ -326,7 +326,7 @@ describe("files that cannot be used", () => {
     Effect.gen(function*() {
       const directory = yield* Fixtures.temporary
       yield* open({ directory })
-      for (const [name, newest] of [["data.db", 1], ["control.db", 2]] as const) {
+      for (const [name, newest] of [["data.db", 2], ["control.db", 2]] as const) {
         const file = path.join(directory, name)
         yield* sql(file, "PRAGMA user_version = 99")
         const before = yield* Effect.promise(() => readFile(file))
@@ -338,6 +338,24 @@ describe("files that cannot be used", () => {
         )
         assert.isTrue(before.equals(yield* Effect.promise(() => readFile(file))))
       }
+    }), patience)
+
+  it.effect("brings a data.db of the first version up to date, and keeps what is in it", () =>
+    Effect.gen(function*() {
+      const directory = yield* Fixtures.temporary
+      const record = { key: null, value: null, headers: [], timestampMillis: 0 }
+      const append = (token: number) =>
+        Effect.gen(function*() {
+          const log = yield* TopicLog
+          const writer = yield* log.open({ connector: "c", task: 0 }, { token, start: 1 }, { usage: "c" })
+          yield* writer.append([{ topic: `t${token}`, records: [record] }])
+          return [yield* log.topics, yield* log.usedTopics("c")] as const
+        }).pipe(Effect.scoped, Effect.provide(Sqlite.layer({ directory })))
+      yield* append(1)
+      yield* sql(path.join(directory, "data.db"), "DROP TABLE used_topics; PRAGMA user_version = 1")
+      const [topics, used] = yield* append(2)
+      assert.deepStrictEqual(topics.map(({ name }) => name), ["t1", "t2"])
+      assert.deepStrictEqual(used, ["t2"])
     }), patience)
 
   it.effect("refuses what is not a database, and the database of another program", () =>

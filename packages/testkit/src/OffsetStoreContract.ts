@@ -186,6 +186,67 @@ const fencing: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = (
     }))
 ]
 
+const altering: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = ({ law, shared }) => [
+  law("alters and removes offsets of a connector that nobody runs", (store) =>
+    Effect.gen(function*() {
+      yield* Effect.scoped(
+        Effect.flatMap(store.open(task, run(5)), (writer) => write(writer, entry("a", "1"), entry("b", "2")))
+      )
+      yield* store.alter({
+        connector: "orders",
+        position: 9,
+        entries: [entry("a", null), entry("b", "0"), entry("c", "3"), entry("never seen", null)]
+      })
+      yield* holds(store, "the list", "orders", [entry("b", "0"), entry("c", "3")])
+      yield* store.alter({ connector: "new", position: 9, entries: [entry("a", "1")] })
+      yield* holds(store, "the list of a connector that never ran", "new", [entry("a", "1")])
+    })),
+
+  law("fences every earlier owner of the connector's items when it alters (I7)", (store) =>
+    Effect.gen(function*() {
+      const late = yield* store.open(task, run(9, 7))
+      const other = yield* store.open(Item.task("orders", 11), run(5))
+      yield* store.alter({ connector: "orders", position: 9, entries: [entry("a", "altered")] })
+      yield* fails("a write of a late task", "Fenced", write(late, entry("a", "late")))
+      yield* fails("a write of another late task", "Fenced", write(other, entry("a", "late")))
+      yield* fails("opening for an earlier owner", "Fenced", store.open(task, run(9, 8)))
+      yield* holds(store, "the list", "orders", [entry("a", "altered")])
+      yield* write(yield* store.open(task, run(10)), entry("a", "later"))
+    })),
+
+  law(
+    "alters nothing when a later owner has opened any of the connector's items (I7)",
+    (store) =>
+      Effect.gen(function*() {
+        const older = yield* store.open(task, run(5))
+        yield* write(older, entry("a", "1"))
+        const later = yield* store.open(Item.task("orders", 1), run(10))
+        const altered = store.alter({ connector: "orders", position: 9, entries: [entry("a", "2"), entry("b", "2")] })
+        yield* fails("altering", "Fenced", altered)
+        yield* holds(store, "the list", "orders", [entry("a", "1")])
+        yield* write(older, entry("a", "3"))
+        yield* write(later, entry("b", "3"))
+      })
+  ),
+
+  law("alters one connector, whatever the others are called", (store) =>
+    Effect.gen(function*() {
+      const others = names.filter((name) => name !== "orders")
+      const writers = yield* Effect.forEach(others, (name) => store.open(Item.task(name, 0), run(99)))
+      yield* store.alter({ connector: "orders", position: 9, entries: [entry("a", "1")] })
+      yield* Effect.forEach(writers, (writer) => write(writer, entry("a", "2")))
+      for (const name of others) yield* holds(store, `the list of ${name}`, name, [entry("a", "2")])
+    })),
+
+  shared("fences the writer of another worker when it alters (I7)", (one, other) =>
+    Effect.gen(function*() {
+      const late = yield* one.open(task, run(5))
+      yield* other.alter({ connector: "orders", position: 9, entries: [entry("a", "altered")] })
+      yield* fails("a write of a late task", "Fenced", write(late, entry("a", "late")))
+      yield* holds(one, "the list", "orders", [entry("a", "altered")])
+    }))
+]
+
 const lasting: (words: Contract.Words<Store>) => ReadonlyArray<Contract.Law> = ({ durable, ends, shared }) => [
   durable("has every answered write after it is opened again (I9)", (open) =>
     Effect.gen(function*() {
@@ -236,4 +297,9 @@ export const OffsetStoreContract = (
   world: Contract.World<OffsetStore>,
   options: Contract.Options = {}
 ): ReadonlyArray<Contract.Law> =>
-  Contract.laws(OffsetStore, world, options, (words) => [...reading(words), ...fencing(words), ...lasting(words)])
+  Contract.laws(OffsetStore, world, options, (words) => [
+    ...reading(words),
+    ...fencing(words),
+    ...altering(words),
+    ...lasting(words)
+  ])

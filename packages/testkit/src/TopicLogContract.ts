@@ -466,18 +466,146 @@ const reading: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ 
     }))
 ]
 
+const at = (partition: number, offset: number | null) => ({ topic: "t", partition, offset })
+
+const altering: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ law }) => {
+  const alter = (log: Log, position: number, ...positions: ReadonlyArray<ReturnType<typeof at>>) =>
+    log.alterPositions({ connector: "sink", position, group: "connect-sink", positions })
+  const stored = (log: Log, what: string, ...expected: ReadonlyArray<ReturnType<typeof at>>) =>
+    Effect.flatMap(
+      log.positions("connect-sink"),
+      (positions) => equal(what, [...positions].sort((a, b) => a.partition - b.partition), expected)
+    )
+  return [
+    law("alters and forgets positions of a group that nobody reads for", (log) =>
+      Effect.gen(function*() {
+        yield* log.create({ name: "t", partitions: 3 })
+        const writer = yield* log.open(source, run(1))
+        yield* append(writer, "t", ...numbers(0, 4, { partition: 0 }), ...numbers(10, 14, { partition: 1 }))
+        yield* Effect.scoped(
+          Effect.flatMap(
+            reader(log, "t"),
+            (old) => old.commit([{ ...at(0, 4), offset: 4 }, { ...at(1, 4), offset: 4 }])
+          )
+        )
+        yield* alter(log, 9, at(0, 2), at(1, null), at(2, 0))
+        yield* stored(log, "the positions", at(0, 2), at(2, 0))
+        const all = yield* take(yield* reader(log, "t", { run: run(10) }), 6)
+        yield* equal("the values of partition 0", values(ofPartition(all, 0)), range(2, 4))
+        yield* equal("the values of partition 1", values(ofPartition(all, 1)), range(10, 14))
+      })),
+
+    law("fences every earlier owner of the connector's items when it alters (I7)", (log) =>
+      Effect.gen(function*() {
+        const late = yield* reader(log, "t", { run: run(9, 7) })
+        const other = yield* reader(log, "t", { item: Item.task("sink", 11), run: run(5) })
+        yield* alter(log, 9, at(0, 2))
+        yield* fails("positions of a late task", "Fenced", late.commit([{ ...at(0, 4), offset: 4 }]))
+        yield* fails("positions of another late task", "Fenced", other.commit([{ ...at(0, 4), offset: 4 }]))
+        yield* stored(log, "the positions", at(0, 2))
+        yield* (yield* reader(log, "t", { run: run(10) })).commit([{ ...at(0, 3), offset: 3 }])
+      })),
+
+    law(
+      "alters nothing when a later owner has opened any of the connector's items (I7)",
+      (log) =>
+        Effect.gen(function*() {
+          const older = yield* reader(log, "t", { run: run(5) })
+          const later = yield* reader(log, "t", { item: Item.task("sink", 1), run: run(10) })
+          yield* fails("altering", "Fenced", alter(log, 9, at(0, 2)))
+          yield* stored(log, "the positions")
+          yield* older.commit([{ ...at(0, 1), offset: 1 }])
+          yield* later.commit([{ ...at(1, 1), offset: 1 }])
+        })
+    ),
+
+    law("alters positions of one group and one connector", (log) =>
+      Effect.gen(function*() {
+        const item = Item.task("other", 0)
+        const other = yield* reader(log, "t", { group: "connect-other", item, run: run(99) })
+        yield* alter(log, 9, at(0, 2))
+        yield* equal("the positions of another group", yield* log.positions("connect-other"), [])
+        yield* other.commit([{ ...at(0, 1), offset: 1 }])
+      }))
+  ]
+}
+
+const using: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ law, shared }) => {
+  const uses = (log: Log, usage: string, ...topics: ReadonlyArray<string>) =>
+    Effect.flatMap(log.usedTopics(usage), (used) => equal(`the topics of ${usage}`, sorted(used), topics))
+  return [
+    law("remembers the topics that were appended to, by usage", (log) =>
+      Effect.gen(function*() {
+        yield* uses(log, "a")
+        const writer = yield* log.open(source, run(1), { usage: "a" })
+        yield* uses(log, "a")
+        yield* writer.append([{ topic: "t", records: [record("x")] }, { topic: "empty", records: [] }])
+        yield* append(writer, "t", record("y"))
+        yield* append(writer, "u", record("x"))
+        yield* append(yield* log.open(Item.task("other", 0), run(1), { usage: "b" }), "v", record("x"))
+        yield* append(yield* log.open(Item.task("silent", 0), run(1)), "w", record("x"))
+        yield* uses(log, "a", "t", "u")
+        yield* uses(log, "b", "v")
+      })),
+
+    law("remembers the topics whose positions were stored, by usage", (log) =>
+      Effect.gen(function*() {
+        const subscription = yield* reader(log, "t", { usage: "a" })
+        yield* uses(log, "a")
+        yield* subscription.commit([{ topic: "t", partition: 0, offset: 0 }])
+        yield* uses(log, "a", "t")
+      })),
+
+    law("remembers no topic of what was refused", (log) =>
+      Effect.gen(function*() {
+        const writer = yield* log.open(source, run(5), { usage: "a" })
+        const subscription = yield* reader(log, "t", { run: run(5), usage: "a" })
+        yield* log.fence([{ item: source, run: run(6) }, { item: sink, run: run(6) }])
+        yield* fails("an append", "Fenced", append(writer, "t", record("x")))
+        yield* fails("positions", "Fenced", subscription.commit([{ topic: "t", partition: 0, offset: 0 }]))
+        yield* uses(log, "a")
+      })),
+
+    law("forgets topics until they are used again", (log) =>
+      Effect.gen(function*() {
+        const writer = yield* log.open(source, run(1), { usage: "a" })
+        const other = yield* log.open(Item.task("other", 0), run(1), { usage: "b" })
+        for (const one of [writer, other]) yield* append(one, "t", record("x"))
+        yield* append(writer, "u", record("x"))
+        yield* log.forgetTopics("a")
+        yield* log.forgetTopics("never seen")
+        yield* uses(log, "a")
+        yield* uses(log, "b", "t")
+        yield* append(writer, "t", record("y"))
+        yield* uses(log, "a", "t")
+      })),
+
+    shared("tells every worker which topics were used", (one, other) =>
+      Effect.gen(function*() {
+        const writer = yield* one.open(source, run(1), { usage: "a" })
+        yield* append(writer, "t", record("x"))
+        yield* uses(other, "a", "t")
+        yield* other.forgetTopics("a")
+        yield* uses(one, "a")
+        yield* append(writer, "t", record("y"))
+        yield* uses(other, "a", "t")
+      }))
+  ]
+}
+
 const lasting: (words: Contract.Words<Log>) => ReadonlyArray<Contract.Law> = ({ durable, ends, notified, shared }) => [
   durable("has topics, records and positions after it is opened again (I9)", (open) =>
     Effect.gen(function*() {
       yield* Effect.scoped(Effect.gen(function*() {
         const log = yield* open
         yield* log.create({ name: "empty", partitions: 4 })
-        yield* append(yield* log.open(source, run(1)), "t", ...numbers(0, 10))
+        yield* append(yield* log.open(source, run(1), { usage: "a" }), "t", ...numbers(0, 10))
         const subscription = yield* reader(log, "t")
         yield* take(subscription, 10)
         yield* subscription.commit([{ topic: "t", partition: 0, offset: 4 }])
       }))
       const log = yield* open
+      yield* equal("the used topics", yield* log.usedTopics("a"), ["t"])
       yield* equal("the topics", yield* log.topics, [{ name: "empty", partitions: 4 }, { name: "t", partitions: 1 }])
       yield* equal("the positions", yield* log.positions("connect-sink"), [{ topic: "t", partition: 0, offset: 4 }])
       yield* append(yield* log.open(source, run(2)), "t", ...numbers(10, 12))
@@ -554,5 +682,7 @@ export const TopicLogContract = (
     ...appending(words),
     ...fencing(words),
     ...reading(words),
+    ...altering(words),
+    ...using(words),
     ...lasting(words)
   ])

@@ -182,6 +182,54 @@ describe("OffsetStoreContract", () => {
       "keeps connectors apart"
     ))
 
+  it("finds a store that alters without fencing", () =>
+    breaks(
+      wrap((below) => ({ alter: ({ connector, entries }) => force(below, { connector }, entries) })),
+      "fences every earlier owner",
+      "alters nothing when a later owner has opened"
+    ))
+
+  it("finds a store that alters before it looks at the floors", () =>
+    breaks(
+      wrap((below) => ({
+        alter: (alteration) =>
+          Effect.andThen(force(below, { connector: alteration.connector }, alteration.entries), below.alter(alteration))
+      })),
+      "alters nothing when a later owner has opened"
+    ))
+
+  it("finds a store that raises floors although it refuses", () =>
+    breaks(
+      wrap((below) => ({
+        alter: (alteration) =>
+          Effect.andThen(
+            below.fence([{ item: { connector: alteration.connector, task: 0 }, run: { token: 9, start: 9 } }]),
+            below.alter(alteration)
+          )
+      })),
+      "alters nothing when a later owner has opened"
+    ))
+
+  it("finds a store that fences more connectors than it alters, or only stores what is not null", () => {
+    breaks(
+      wrap((below) => ({
+        alter: (alteration) =>
+          Effect.andThen(
+            below.fence([{ item: { connector: "orders-0", task: 0 }, run: { token: 100, start: 1 } }]),
+            below.alter(alteration)
+          )
+      })),
+      "alters one connector"
+    )
+    breaks(
+      wrap((below) => ({
+        alter: ({ entries, ...rest }) =>
+          below.alter({ ...rest, entries: entries.filter(({ offset }) => offset !== null) })
+      })),
+      "alters and removes offsets"
+    )
+  })
+
   it("finds a store that leaves a fiber running", () =>
     breaks(memory(leaking(OffsetStore.layerMemory)), "ends every fiber"))
 

@@ -268,6 +268,69 @@ describe("TopicLogContract", () => {
     )
   })
 
+  it("finds a log that alters positions without fencing, or before it looks at the floors", () => {
+    const unfenced = (below: Log, { group, positions }: TopicLog.Alteration) =>
+      Effect.scoped(Effect.flatMap(
+        below.subscribe({
+          group,
+          item: { connector: "unfenced", task: 0 },
+          run: { token: 1, start: 1 },
+          topics: { list: [] },
+          member: 0,
+          members: 1
+        }),
+        ({ commit }) => commit(positions.map((one) => ({ ...one, offset: one.offset ?? 0 })))
+      ))
+    breaks(
+      wrap((below) => ({ alterPositions: (alteration) => unfenced(below, alteration) })),
+      "alters and forgets positions",
+      "fences every earlier owner",
+      "alters nothing when a later owner has opened"
+    )
+    breaks(
+      wrap((below) => ({
+        alterPositions: (alteration) => Effect.andThen(unfenced(below, alteration), below.alterPositions(alteration))
+      })),
+      "alters nothing when a later owner has opened"
+    )
+  })
+
+  it("finds a log that mixes up usages, remembers too much, or forgets what is used again", () => {
+    breaks(
+      wrap((below) => ({ open: (item, run) => below.open(item, run, { usage: "a" }) })),
+      "that were appended to, by usage"
+    )
+    breaks(
+      wrap((below) => ({ subscribe: ({ usage: _, ...options }) => below.subscribe(options) })),
+      "whose positions were stored, by usage"
+    )
+    breaks(
+      wrap((below) => ({
+        open: (item, run, options) =>
+          Effect.map(
+            Effect.all([below.open(item, run, options), below.open(item, run)]),
+            ([first, silent]) => {
+              let told = false
+              return {
+                append: (appends, offsets) =>
+                  Effect.suspend(() => {
+                    const writer = told ? silent : first
+                    told = true
+                    return writer.append(appends, offsets)
+                  })
+              }
+            }
+          )
+      })),
+      "forgets topics until they are used again"
+    )
+    breaks(
+      wrap((below) => ({ usedTopics: () => Effect.map(below.topics, (topics) => topics.map(({ name }) => name)) })),
+      "that were appended to, by usage",
+      "forgets topics until they are used again"
+    )
+  })
+
   it("finds a log that leaves a fiber running", () => breaks(memory(leaking(TopicLog.layerMemory)), "ends every fiber"))
 
   it("finds a log that is empty when it is opened again", () =>

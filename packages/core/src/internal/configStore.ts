@@ -71,6 +71,7 @@ const allKeys = (state: ClusterState.ClusterState): ReadonlyArray<string> => [
     Array.from(items.keys(), (item) => `placement/${item}/${name}`)
   ),
   ...Array.from(HashMap.keys(state.outcomes), (id) => `outcome/${id}`),
+  ...Array.from(HashMap.keys(state.logLevels), (logger) => `log-level/${logger}`),
   ...HashMap.keys(state.unreadable)
 ]
 
@@ -95,6 +96,10 @@ const positionOf = (state: ClusterState.ClusterState, key: string): number => {
     case "outcome": {
       const outcome = HashMap.get(state.outcomes, about.id)
       return outcome._tag === "Some" ? outcome.value.position : 0
+    }
+    case "log-level": {
+      const level = HashMap.get(state.logLevels, about.logger)
+      return level._tag === "Some" ? level.value.position : 0
     }
     default:
       return 0

@@ -85,6 +85,13 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
     const floors = Floors.make()
     const topics = new Map<string, Topic>()
     const groups = new Map<string, Map<string, TopicLog.Position>>()
+    const usages = new Map<string, Set<string>>()
+    const use = (usage: string | undefined, topic: string) => {
+      if (usage === undefined) return
+      const used = usages.get(usage)
+      if (used === undefined) usages.set(usage, new Set([topic]))
+      else used.add(topic)
+    }
     /** Everybody who reads: told of new topics. */
     const readers = new Set<Latch.Latch>()
 
@@ -108,6 +115,11 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
         if (log !== undefined) append(log, part, retain)
       })
       for (const latch of topic.readers) latch.openUnsafe()
+    }
+    const positionsOf = (group: string): Map<string, TopicLog.Position> => {
+      let positions = groups.get(group)
+      if (positions === undefined) groups.set(group, positions = new Map())
+      return positions
     }
     const fenced = (operation: string) => new StoreError({ kind: "Fenced", operation })
 
@@ -142,7 +154,7 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
     return {
       topics: Effect.sync(() => Array.from(topics.values(), describe)),
       create: ({ name, partitions }) => Effect.sync(() => void topicOf(name, partitions)),
-      open: (item, run) =>
+      open: (item, run, options) =>
         Effect.gen(function*() {
           if (!floors.raise(item, run)) return yield* fenced("open topics")
           const scope = yield* Effect.scope
@@ -150,13 +162,29 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
             append: (appends, offsets) =>
               Effect.suspend(() => {
                 if (Floors.isClosed(scope) || !floors.accepts(item, run)) return Effect.fail(fenced("append"))
-                for (const one of appends) appendTo(one)
+                for (const one of appends) {
+                  appendTo(one)
+                  if (one.records.length > 0) use(options?.usage, one.topic)
+                }
                 return offsets === undefined ? Effect.void : offsets.commit
               })
           }
         }),
       fence: (runs) => Effect.sync(() => runs.forEach(({ item, run }) => floors.raise(item, run))),
       positions: (group) => Effect.sync(() => [...groups.get(group)?.values() ?? []]),
+      alterPositions: ({ connector, group, position, positions }) =>
+        Effect.suspend(() => {
+          if (!floors.raiseAll(connector, position)) return Effect.fail(fenced("alter positions"))
+          const stored = positionsOf(group)
+          for (const { offset, partition, topic } of positions) {
+            const key = Dealing.key(topic, partition)
+            if (offset === null) stored.delete(key)
+            else stored.set(key, { topic, partition, offset })
+          }
+          return Effect.void
+        }),
+      usedTopics: (usage) => Effect.sync(() => [...usages.get(usage) ?? []]),
+      forgetTopics: (usage) => Effect.sync(() => void usages.delete(usage)),
       subscribe: Effect.fnUntraced(function*(options) {
         const { group, item, run } = options
         if (!floors.raise(item, run)) return yield* fenced("subscribe")
@@ -173,9 +201,7 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
               for (const topic of topics.values()) topic.readers.delete(latch)
             })
         )
-        let positions = groups.get(group)
-        if (positions === undefined) groups.set(group, positions = new Map())
-        const stored = positions
+        const stored = positionsOf(group)
         const next = new Map(Array.from(stored, ([key, position]) => [key, position.offset]))
         let assigned: ReadonlyArray<Dealing.Assigned> = []
         let known = -1
@@ -200,7 +226,10 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
           commit: (changed) =>
             Effect.suspend(() => {
               if (Floors.isClosed(scope) || !floors.accepts(item, run)) return Effect.fail(fenced("commit positions"))
-              for (const position of changed) stored.set(Dealing.key(position.topic, position.partition), position)
+              for (const position of changed) {
+                stored.set(Dealing.key(position.topic, position.partition), position)
+                use(options.usage, position.topic)
+              }
               return Effect.void
             })
         }

@@ -7,6 +7,7 @@ import * as Metric from "effect/Metric"
 import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Loggers from "./loggers.ts"
 
 /** The events of one herder. */
 export interface Events {
@@ -50,7 +51,7 @@ const listen = (stream: Stream.Stream<HerderEvent>, listener: Listener) =>
       // suspended: one that throws before it gives an effect is told of the next event too
       Effect.catchCause(
         Effect.suspend(() => listener(event)),
-        (cause) => Effect.logWarning("a status listener failed", cause)
+        (cause) => Loggers.as("listeners")(Effect.logWarning("a status listener failed", cause))
       )
   )
 

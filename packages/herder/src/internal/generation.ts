@@ -22,6 +22,7 @@ import type * as Plan from "../Plan.ts"
 import { contain } from "./contained.ts"
 import { digest } from "./digest.ts"
 import * as Jobs from "./jobs.ts"
+import * as Loggers from "./loggers.ts"
 import type { ResolvedConfig } from "./resolved.ts"
 import type { Runtime } from "./runtime.ts"
 import { jsonCodecs } from "./sourceTask.ts"
@@ -157,7 +158,10 @@ const generate = Effect.fnUntraced(function*(
   yield* runtime.middleware(
     { _tag: "GenerateTaskConfigs", connector, revision, attempt: number, maxTasks: tasksMax },
     Effect.map(
-      contain(config.redact, runtime.plugins.provide(Effect.suspend(() => taskConfigs(tasksMax)))),
+      contain(
+        config.redact,
+        runtime.plugins.provide(Loggers.about({ connector })(Effect.suspend(() => taskConfigs(tasksMax))))
+      ),
       (configs) => {
         given = configs
         return configs.length

@@ -24,6 +24,7 @@ import { TopicLog } from "@kelpie/core/TopicLog"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
+import * as References from "effect/References"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
@@ -33,11 +34,16 @@ import * as Tick from "../Tick.ts"
 import type * as World from "../World.ts"
 import * as Events from "./events.ts"
 import * as Leader from "./leader.ts"
+import * as Loggers from "./loggers.ts"
+import * as Logging from "./logging.ts"
+import * as LogLevels from "./logLevels.ts"
+import * as Offsets from "./offsets.ts"
 import { operations } from "./operations.ts"
 import * as Policies from "./policies.ts"
 import type { Runtime } from "./runtime.ts"
 import * as Sending from "./sending.ts"
 import * as StatusWriter from "./statusWriter.ts"
+import * as TopicUse from "./topicUse.ts"
 import * as Variables from "./variables.ts"
 import * as Worker from "./worker.ts"
 
@@ -46,6 +52,7 @@ export interface Assembled {
   readonly service: Herder["Service"]
   readonly tick: Tick.Tick
   readonly leader: Leader.Leader
+  readonly logging: Logging.Logging
 }
 
 /** What a herder stands on. */
@@ -59,7 +66,10 @@ export const assemble = Effect.fnUntraced(function*(
   const configStore = yield* ConfigStore
   const membership = yield* Membership
   const leaderClient = yield* LeaderClient
-  const plugins = yield* Plugins
+  const levels = (yield* LogLevels.Current) ?? LogLevels.make(yield* References.MinimumLogLevel)
+  const given = yield* Plugins
+  // what the host gave when it built the plugins must not undo the filter
+  const plugins: Plugins["Service"] = { ...given, provide: (effect) => given.provide(levels.filter(effect)) }
   const middleware = yield* Middleware.Current
   const limits = yield* ExecutorLimits
   const reconfiguration = yield* ReconfigurationPolicy
@@ -119,6 +129,7 @@ export const assemble = Effect.fnUntraced(function*(
   const worker = yield* Worker.make(runtime, limits.send)
   const validating = yield* Semaphore.make(limits.validate)
   yield* Effect.addFinalizer(() => Effect.andThen(worker.shutdown, statuses.flush))
+  const logging = yield* Logging.make(configStore, levels)
   const service = operations({
     runtime,
     tick,
@@ -126,9 +137,12 @@ export const assemble = Effect.fnUntraced(function*(
     events: events.stream,
     checkName: ConnectorName.check,
     outcome: leader.outcome,
-    reached: (position) => Effect.timeoutOption(sending.reached(position), budgetMillis)
+    reached: (position) => Effect.timeoutOption(sending.reached(position), budgetMillis),
+    offsets: Offsets.make({ configStore, offsetStore, topicLog, plugins, budgetMillis }),
+    topicUse: TopicUse.make({ configStore, topicLog, scope, budgetMillis }),
+    logging
   })
-  return { service, tick, leader }
+  return { service, tick, leader, logging }
 })
 
 /** A leader alone. */
@@ -138,7 +152,7 @@ export const makeLeader = Leader.make
 const resyncInterval = "5 minutes"
 
 /** Runs an assembled herder: its tick, and what wakes it. */
-const run = Effect.fnUntraced(function*({ tick }: Assembled) {
+const run = Effect.fnUntraced(function*({ logging, tick }: Assembled) {
   const configStore = yield* ConfigStore
   const membership = yield* Membership
   const statusStore = yield* StatusStore
@@ -151,6 +165,7 @@ const run = Effect.fnUntraced(function*({ tick }: Assembled) {
   yield* Effect.forkScoped(
     Effect.forever(Effect.andThen(Effect.sleep(resyncInterval), Effect.sync(() => tick.post({ _tag: "Resync" }))))
   )
+  yield* logging.follow
   yield* Effect.forkScoped(tick.loop)
 })
 
@@ -175,6 +190,7 @@ const lead = Effect.fnUntraced(function*({ leader, tick }: Assembled) {
         ? Effect.void
         : Effect.catch(Effect.andThen(leader.attend, pruneOnce(self.session)), (error) =>
           Effect.logDebug(`the leader cannot look after its members: ${error.message}`).pipe(
+            Loggers.as("leader"),
             Effect.andThen(Effect.sleep(delays(failures) ?? 5000)),
             Effect.andThen(attend(failures + 1))
           )))
@@ -184,23 +200,27 @@ const lead = Effect.fnUntraced(function*({ leader, tick }: Assembled) {
 })
 
 /** A herder on whatever ports it is given, with other workers. */
-export const make: Effect.Effect<Assembled, StoreError, Ports | Scope.Scope> = Effect.gen(function*() {
-  const assembled = yield* assemble({ alone: false })
-  yield* assembled.tick.tick
-  assembled.tick.post({ _tag: "StatusesRead", records: yield* (yield* StatusStore).load })
-  yield* run(assembled)
-  yield* lead(assembled)
-  return assembled
-})
+export const make: Effect.Effect<Assembled, StoreError, Ports | Scope.Scope> = LogLevels.filtered(
+  Effect.gen(function*() {
+    const assembled = yield* assemble({ alone: false })
+    yield* assembled.tick.tick
+    assembled.tick.post({ _tag: "StatusesRead", records: yield* (yield* StatusStore).load })
+    yield* run(assembled)
+    yield* lead(assembled)
+    return assembled
+  })
+)
 
 /** A herder that holds its stores alone, and leads. */
-export const makeSolo: Effect.Effect<Herder["Service"], StoreError, Ports | Scope.Scope> = Effect.gen(function*() {
-  yield* (yield* ConfigStore).exclusive
-  const assembled = yield* assemble({ alone: true })
-  yield* assembled.leader.claim
-  yield* assembled.tick.tick
-  // a life that ended between a delete and its clean-up has left statuses
-  assembled.tick.post({ _tag: "StatusesRead", records: yield* (yield* StatusStore).load, prune: true })
-  yield* run(assembled)
-  return assembled.service
-})
+export const makeSolo: Effect.Effect<Herder["Service"], StoreError, Ports | Scope.Scope> = LogLevels.filtered(
+  Effect.gen(function*() {
+    yield* (yield* ConfigStore).exclusive
+    const assembled = yield* assemble({ alone: true })
+    yield* assembled.leader.claim
+    yield* assembled.tick.tick
+    // a life that ended between a delete and its clean-up has left statuses
+    assembled.tick.post({ _tag: "StatusesRead", records: yield* (yield* StatusStore).load, prune: true })
+    yield* run(assembled)
+    return assembled.service
+  })
+)

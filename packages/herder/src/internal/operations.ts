@@ -22,7 +22,10 @@ import {
 } from "../HerderError.ts"
 import type * as Tick from "../Tick.ts"
 import * as View from "../View.ts"
+import type { Logging } from "./logging.ts"
+import type { Offsets } from "./offsets.ts"
 import type { Runtime } from "./runtime.ts"
+import type { TopicUse } from "./topicUse.ts"
 import { validate, type Validated } from "./validate.ts"
 import * as Warnings from "./warnings.ts"
 
@@ -37,6 +40,9 @@ export interface Context {
   readonly reached: (position: number) => Effect.Effect<Option.Option<void>>
   /** Why a name is refused. */
   readonly checkName: (name: string) => string | undefined
+  readonly offsets: Offsets
+  readonly topicUse: TopicUse
+  readonly logging: Logging
 }
 
 const fail = (reason: HerderError["reason"]) => Effect.fail(new HerderError({ reason }))
@@ -73,7 +79,7 @@ const targets = { RUNNING: "STARTED", PAUSED: "PAUSED", STOPPED: "STOPPED" } as 
 
 /** Makes the service. */
 export const operations = (context: Context): Herder["Service"] => {
-  const { runtime, tick } = context
+  const { runtime, tick, topicUse } = context
   const { plugins } = runtime
 
   const typeOf = (name: string): Herder.ConnectorStatus["type"] =>
@@ -211,7 +217,7 @@ export const operations = (context: Context): Herder["Service"] => {
       write(name, config, { expect: "absent", target: targets[options?.initialState ?? "RUNNING"] }),
     put: (name, config) => write(name, config, { expect: "any" }),
     patch,
-    delete: (name) => Effect.asVoid(send(name, { _tag: "DeleteConnector", name })),
+    delete: (name) => topicUse.forgetAfter(name, send(name, { _tag: "DeleteConnector", name })),
     pause: (name) => setTarget(name, "PAUSED"),
     resume: (name) => setTarget(name, "STARTED"),
     stop: (name) => setTarget(name, "STOPPED"),
@@ -241,7 +247,14 @@ export const operations = (context: Context): Herder["Service"] => {
     drain: Effect.mapError(
       runtime.membership.drain,
       ({ message }) => new HerderError({ reason: new Unavailable({ message, outcome: "none" }) })
-    )
+    ),
+    ...context.offsets,
+    topics: topicUse.topics,
+    resetTopics: topicUse.resetTopics,
+    loggers: context.logging.loggers,
+    logger: context.logging.logger,
+    setLogLevel: (logger, level, options) =>
+      context.logging.setLogLevel(send("", { _tag: "SetLogLevel", logger, level }), logger, level, options)
   }
 }
 

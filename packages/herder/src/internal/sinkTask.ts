@@ -55,6 +55,9 @@ const place = ({ batches }: Ready, offset: number): Placed | undefined => {
   return undefined
 }
 
+/** The group under which the positions of a connector are stored. */
+export const group = (connector: string): string => `connect-${connector}`
+
 /** Opens the subscription and the writer of the run, then makes the task. */
 export const make = Effect.fnUntraced(function*(
   env: TaskEnv,
@@ -63,7 +66,8 @@ export const make = Effect.fnUntraced(function*(
   const { item, run } = env
   const scope = yield* Effect.scope
   const subscription = yield* env.log.subscribe({
-    group: `connect-${item.connector}`,
+    group: group(item.connector),
+    usage: env.usage,
     item,
     run,
     topics: yield* topicsOf(env.config.settings.topics),

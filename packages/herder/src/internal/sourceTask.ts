@@ -43,7 +43,7 @@ export const make = Effect.fnUntraced(function*(
   definition: SourceConnector.SourceConnector<any, any>
 ): Effect.fn.Return<Task, ConnectorError | StoreError, Scope.Scope> {
   const offsets = yield* env.offsets.open(env.item, env.run)
-  const log = yield* env.log.open(env.item, env.run)
+  const log = yield* env.log.open(env.item, env.run, { usage: env.usage })
   const pipeline = yield* Pipeline.make(env.plugins, env.config.settings)
   const runtime: SourceConnector.Runtime = definition["~source"]
   const taskConfig = yield* decode(jsonCodecs(runtime).taskConfig, env.taskConfig, "task config")

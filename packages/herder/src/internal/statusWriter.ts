@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Latch from "effect/Latch"
 import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import * as Loggers from "./loggers.ts"
 
 /** Takes statuses; never fails and never waits. */
 export interface StatusWriter {
@@ -56,6 +57,7 @@ export const make = Effect.fnUntraced(
         failures++
         const note = failures === 1 ? Effect.logWarning(`statuses cannot be stored: ${error.message}`) : Effect.void
         return note.pipe(
+          Loggers.as("statuses"),
           Effect.andThen(Effect.sleep(delays(failures) ?? 60_000))
         )
       }

@@ -21,6 +21,8 @@ import type { ResolvedConfig } from "./resolved.ts"
 export interface TaskEnv {
   readonly item: { readonly connector: string; readonly task: number }
   readonly run: Item.Run
+  /** Under which the topics that it uses are remembered: the connector's incarnation. */
+  readonly usage: string | undefined
   /** Tasks in the set. */
   readonly members: number
   readonly config: ResolvedConfig

@@ -12,6 +12,7 @@ import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import type * as Semaphore from "effect/Semaphore"
 import { contain } from "./contained.ts"
+import * as Loggers from "./loggers.ts"
 import * as Redaction from "./redaction.ts"
 import { passwords } from "./resolved.ts"
 import type { Runtime } from "./runtime.ts"
@@ -81,7 +82,7 @@ const ownProblems = Effect.fnUntraced(function*(
   let problems: ReadonlyArray<ConfigKey.Problem<any>> = []
   const run = middleware(
     { _tag: "ValidateConfig", connector, plugin },
-    Effect.map(contain(redact, plugins.provide(own)), (found) => {
+    Effect.map(contain(redact, plugins.provide(Loggers.about({ connector })(own))), (found) => {
       problems = found
       return found.length
     })

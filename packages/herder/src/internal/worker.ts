@@ -20,6 +20,7 @@ import type * as RunMachine from "../RunMachine.ts"
 import { contain } from "./contained.ts"
 import * as Generation from "./generation.ts"
 import * as Jobs from "./jobs.ts"
+import * as Loggers from "./loggers.ts"
 import * as Redaction from "./redaction.ts"
 import { resolve, type ResolvedConfig } from "./resolved.ts"
 import type { Runtime } from "./runtime.ts"
@@ -156,7 +157,10 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
           { _tag: "StartConnector", connector, revision },
           // suspended: what it throws before it gives an effect is contained too
           Effect.map(
-            contain(config.redact, runtime.plugins.provide(inScope(Effect.suspend(() => begun(context))))),
+            contain(
+              config.redact,
+              runtime.plugins.provide(Loggers.about(handle.item)(inScope(Effect.suspend(() => begun(context)))))
+            ),
             (started) => {
               taskConfigs = started.taskConfigs
             }
@@ -197,7 +201,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
       return definition.version
     })
     // once for all fibers of the task
-    return start(handle, runtime.plugins.provide(begin))
+    return start(handle, runtime.plugins.provide(Loggers.about(item)(begin)))
   }
 
   /** I7: the writers are open; what the log says now decides whether this run may use them. */
@@ -252,9 +256,9 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
           : Effect.logWarning(
             `${label}: not clean: ${ended ? "interrupted" : "its code has not returned"} after ${seconds} s`
           )
-        return Effect.andThen(note, stopped)
+        return Effect.andThen(Loggers.about(item)(note), stopped)
       },
-      ended: Effect.logInfo(`${label}: its code has returned after all`)
+      ended: Loggers.about(item)(Effect.logInfo(`${label}: its code has returned after all`))
     }))
   })
 
@@ -301,7 +305,7 @@ export const make = Effect.fnUntraced(function*(runtime: Runtime, sendLimit: num
           return confirm(command)
         case "Log": {
           const log = command.level === "Warn" ? Effect.logWarning(command.message) : Effect.logInfo(command.message)
-          return Effect.annotateLogs(log, "connector", command.connector)
+          return Loggers.about(command)(log)
         }
       }
     },
@@ -336,6 +340,7 @@ const taskEnv = (
 ): TaskEnv => ({
   item,
   run,
+  usage: set?.incarnation,
   members: set?.tasks.length ?? 1,
   config,
   taskConfig: set?.tasks[item.task]?.config ?? {},

@@ -41,7 +41,14 @@ export const layer = (locate: Locate) =>
             Effect.map((tasks) => tasks.map(({ config, task }) => ({ id: { connector, task }, config }))),
             Effect.mapError(fromHerder())
           ),
-        taskStatus: ({ params }) => taskStatus(herder, params.connector, params.task)
+        taskStatus: ({ params }) => taskStatus(herder, params.connector, params.task),
+        offsets: ({ params }) =>
+          herder.offsets(params.connector).pipe(Effect.map((offsets) => ({ offsets })), Effect.mapError(fromHerder())),
+        topics: ({ params: { connector } }) =>
+          herder.topics(connector).pipe(
+            Effect.map((topics) => Object.fromEntries([[connector, { topics }]])),
+            Effect.mapError(fromHerder())
+          )
       }).handleRaw(
         "create",
         Effect.fnUntraced(function*({ request }) {

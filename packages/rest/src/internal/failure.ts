@@ -12,6 +12,8 @@ export const fromHerder =
       ConnectorNotFound: ({ name }) => new RestError.NotFound({ message: notFound(name) }),
       TaskNotFound: ({ message }) => new RestError.NotFound({ message }),
       ConnectorExists: ({ message }) => new RestError.Conflict({ message }),
+      NotStopped: ({ name }) => new RestError.BadRequest({ message: notStopped(name) }),
+      InvalidOffsets: ({ message }) => new RestError.BadRequest({ message }),
       StateConflict: ({ message }) => new RestError.Conflict({ message }),
       InvalidConfig: ({ message }) => new RestError.BadRequest({ message }),
       PluginNotFound: ({ name, near }) => new RestError.BadRequest({ message: unknownClass(name, near) }),
@@ -23,6 +25,10 @@ export const fromHerder =
             retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMillis / 1000))
           })
     })
+
+const notStopped = (name: string): string =>
+  "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified " +
+  `connector by issuing a 'PUT' request to the '/connectors/${name}/stop' endpoint`
 
 const unknownClass = (name: string, near: ReadonlyArray<string>): string =>
   `Failed to find any class that implements Connector and which name matches ${name}` +

@@ -7,6 +7,7 @@ import { ConnectApi } from "../ConnectApi.ts"
 import * as Answer from "./answer.ts"
 import { fromHerder } from "./failure.ts"
 import { JsonBody } from "./jsonBody.ts"
+import * as offsetsBody from "./offsetsBody.ts"
 import * as retryBody from "./retryBody.ts"
 
 /** Connect's text for pause, resume and stop. */
@@ -31,6 +32,12 @@ export const layer = HttpApiBuilder.group(
           Effect.mapError(unknownToRestart)
         ),
       restartTask: ({ params }) => Effect.mapError(herder.restartTask(params.connector, params.task), unknownToRestart),
+      resetOffsets: ({ params }) =>
+        herder.resetOffsets(params.connector).pipe(
+          Effect.map((changed) => offsetsBody.answer("reset", changed)),
+          Effect.mapError(fromHerder())
+        ),
+      resetTopics: ({ params }) => Effect.mapError(herder.resetTopics(params.connector), fromHerder()),
       reconfiguration: ({ params }) =>
         herder.status(params.connector).pipe(
           Effect.map((status) => status.reconfiguration),
@@ -40,6 +47,13 @@ export const layer = HttpApiBuilder.group(
       park: ({ params }) => changeLane(herder, params.connector, herder.park),
       unpark: ({ params }) => changeLane(herder, params.connector, herder.unpark)
     }).handleRaw(
+      "alterOffsets",
+      Effect.fnUntraced(function*({ params: { connector } }) {
+        const entries = yield* offsetsBody.read(yield* JsonBody)
+        const changed = yield* Effect.mapError(herder.alterOffsets(connector, entries), fromHerder())
+        return offsetsBody.answer("altered", changed)
+      })
+    ).handleRaw(
       "retryAll",
       Effect.fnUntraced(function*() {
         const filter = yield* retryBody.read(yield* JsonBody)

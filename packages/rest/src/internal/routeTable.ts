@@ -7,6 +7,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import { BodyOptional, ConnectApi, Produces } from "../ConnectApi.ts"
 import * as Connectors from "./connectorHandlers.ts"
+import * as Loggers from "./loggerHandlers.ts"
 import * as Operations from "./operationHandlers.ts"
 import * as Plugins from "./pluginHandlers.ts"
 import * as Worker from "./workerHandlers.ts"
@@ -45,7 +46,13 @@ export const make = Effect.fnUntraced(function*(locate: Connectors.Locate) {
         for (const route of added) routes.set(`${route.method} ${route.path}`, route)
       })
   }
-  const handlers = Layer.mergeAll(Worker.layer, Connectors.layer(locate), Operations.layer, Plugins.layer)
+  const handlers = Layer.mergeAll(
+    Worker.layer,
+    Connectors.layer(locate),
+    Operations.layer,
+    Plugins.layer,
+    Loggers.layer
+  )
   const api = HttpApiBuilder.layer(ConnectApi).pipe(
     Layer.provide(handlers),
     Layer.provide(Layer.succeed(HttpRouter.HttpRouter, recorder)),

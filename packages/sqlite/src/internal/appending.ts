@@ -35,6 +35,7 @@ const hasEnd = (offsets: OffsetStore.Prepared): offsets is OffsetStore.Prepared 
 /** Who appends, and what is stored with it. */
 interface Writing {
   readonly run: ItemRun
+  readonly usage: string | undefined
   readonly closings: ReadonlyArray<Closing>
   readonly offsets: StoredOffsets | undefined
 }
@@ -42,7 +43,7 @@ interface Writing {
 /** Makes the writers of an engine. */
 export const appender = (
   data: DataEngine["Service"]
-): (itemRun: OffsetStore.ItemRun, closing: Closing) => TopicLog.Writer => {
+): (itemRun: OffsetStore.ItemRun, closing: Closing, usage: string | undefined) => TopicLog.Writer => {
   /** Turns of records without a key, by topic. */
   const turns = new Map<string, number>()
   /** What other processes made of a topic that this one does not know yet is found out by trying. */
@@ -65,14 +66,14 @@ export const appender = (
   }
 
   const attempt = (
-    { closings, offsets, run }: Writing,
+    { closings, offsets, run, usage }: Writing,
     appends: ReadonlyArray<TopicLog.Append>
   ): Effect.Effect<boolean, StoreError> =>
     Effect.flatMap(
       Clock.currentTimeMillis,
       (nowMillis) =>
         unlessClosed({ isClosed: () => closings.some(({ isClosed }) => isClosed()) }, "append", () => {
-          const request: DataCalls["append"]["request"] = { run, ...encodeAll(appends), offsets, nowMillis }
+          const request: DataCalls["append"]["request"] = { run, usage, ...encodeAll(appends), offsets, nowMillis }
           return data.call("append", request, {
             operation: "append",
             transfer: request.batches.flatMap(({ data }) => data.buffer instanceof ArrayBuffer ? [data.buffer] : []),
@@ -87,8 +88,8 @@ export const appender = (
   const store = (writing: Writing, appends: ReadonlyArray<TopicLog.Append>): Effect.Effect<void, StoreError> =>
     Effect.flatMap(attempt(writing, appends), (stored) => stored ? Effect.void : store(writing, appends))
 
-  return (itemRun, closing) => {
-    const alone: Writing = { run: toMessage(itemRun), closings: [closing], offsets: undefined }
+  return (itemRun, closing, usage) => {
+    const alone: Writing = { run: toMessage(itemRun), usage, closings: [closing], offsets: undefined }
     return {
       append: (appends, offsets) => {
         if (offsets === undefined) return store(alone, appends)

@@ -118,6 +118,11 @@ export interface StoredOffsets extends ItemRun {
   readonly connector: string
   readonly entries: ReadonlyArray<{ readonly partition: string; readonly offset: string | null }>
 }
+/** Whom an alteration fences: all runs of a connector's items, of owners up to a position. */
+export interface FencedConnector {
+  readonly connector: string
+  readonly position: number
+}
 /** A topic as `data.db` keeps it. */
 export interface StoredTopic {
   readonly id: number
@@ -189,6 +194,7 @@ export interface DataCalls {
     { readonly connector: string },
     ReadonlyArray<{ readonly partition: string; readonly offset: string }>
   >
+  readonly alterOffsets: Call<FencedConnector & Pick<StoredOffsets, "entries">, null>
 
   readonly topics: Call<null, null>
   readonly createTopic: Call<{ readonly name: string; readonly partitions: number }, null>
@@ -199,6 +205,7 @@ export interface DataCalls {
   readonly append: Call<
     {
       readonly run: ItemRun
+      readonly usage: string | undefined
       readonly partitions: ReadonlyArray<readonly [topic: string, partitions: number]>
       readonly batches: ReadonlyArray<EncodedBatch>
       readonly offsets: StoredOffsets | undefined
@@ -213,9 +220,23 @@ export interface DataCalls {
   readonly subscribe: Call<{ readonly run: ItemRun; readonly group: string }, ReadonlyArray<StoredPosition>>
   readonly positions: Call<{ readonly group: string }, ReadonlyArray<StoredPosition>>
   readonly commitPositions: Call<
-    { readonly run: ItemRun; readonly group: string; readonly positions: ReadonlyArray<StoredPosition> },
+    {
+      readonly run: ItemRun
+      readonly usage: string | undefined
+      readonly group: string
+      readonly positions: ReadonlyArray<StoredPosition>
+    },
     null
   >
+  readonly alterPositions: Call<
+    FencedConnector & {
+      readonly group: string
+      readonly positions: ReadonlyArray<Omit<StoredPosition, "offset"> & { readonly offset: number | null }>
+    },
+    null
+  >
+  readonly usedTopics: Call<{ readonly usage: string }, ReadonlyArray<string>>
+  readonly forgetTopics: Call<{ readonly usage: string }, null>
 }
 
 /** How long records are kept. The last batch of a partition always is, so that offsets go on after it. */

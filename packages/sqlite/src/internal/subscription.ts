@@ -88,7 +88,7 @@ export const subscribe = Effect.fnUntraced(function*(
   data: DataEngine["Service"],
   options: TopicLog.SubscribeOptions
 ): Effect.fn.Return<TopicLog.Subscription, StoreError, Scope.Scope> {
-  const { group } = options
+  const { group, usage } = options
   const run = toMessage(options)
   const reader = yield* Effect.acquireRelease(Effect.sync(data.readers.join), (reader) => Effect.sync(reader.leave))
   const end = yield* closing(data)
@@ -137,7 +137,10 @@ export const subscribe = Effect.fnUntraced(function*(
       unlessClosed(
         end,
         "commit positions",
-        () => Effect.asVoid(data.call("commitPositions", { run, group, positions }, { operation: "commit positions" }))
+        () =>
+          Effect.asVoid(
+            data.call("commitPositions", { run, usage, group, positions }, { operation: "commit positions" })
+          )
       )
   }
 })

@@ -56,5 +56,16 @@ const create = (database: DatabaseSync) => {
   `)
 }
 
+/** Version 2: the topics that were used, together with what was stored in them or of them. */
+const addUsedTopics = (database: DatabaseSync) => {
+  database.exec(`
+    CREATE TABLE used_topics (
+      usage TEXT NOT NULL,
+      topic TEXT NOT NULL,
+      PRIMARY KEY (usage, topic)
+    ) STRICT, WITHOUT ROWID;
+  `)
+}
+
 /** What `data.db` is. */
-export const data: Kind = { name: "data.db", applicationId: 0x4b6c7044, migrations: [create] }
+export const data: Kind = { name: "data.db", applicationId: 0x4b6c7044, migrations: [create, addUsedTopics] }

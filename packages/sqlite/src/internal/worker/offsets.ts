@@ -8,7 +8,7 @@ import type { Handlers } from "./serve.ts"
 export const offsets = (
   database: DatabaseSync,
   floors: Floors
-): Pick<Handlers<DataCalls>, "storeOffsets" | "readOffsets" | "listOffsets"> & {
+): Pick<Handlers<DataCalls>, "storeOffsets" | "readOffsets" | "listOffsets" | "alterOffsets"> & {
   readonly store: (offsets: StoredOffsets) => void
 } => {
   const put = database.prepare(`
@@ -18,12 +18,15 @@ export const offsets = (
   const remove = database.prepare("DELETE FROM offsets WHERE connector = ? AND source_partition = ?")
   const get = database.prepare("SELECT source_offset FROM offsets WHERE connector = ? AND source_partition = ?")
   const list = database.prepare("SELECT source_partition, source_offset FROM offsets WHERE connector = ?")
+  const putAll = ({ connector, entries }: Pick<StoredOffsets, "connector" | "entries">) => {
+    for (const { offset, partition } of entries) {
+      if (offset === null) remove.run(connector, partition)
+      else put.run(connector, partition, offset)
+    }
+  }
   const store = (offsets: StoredOffsets) => {
     floors.check("offsets", offsets)
-    for (const { offset, partition } of offsets.entries) {
-      if (offset === null) remove.run(offsets.connector, partition)
-      else put.run(offsets.connector, partition, offset)
-    }
+    putAll(offsets)
   }
   return {
     store,
@@ -31,6 +34,14 @@ export const offsets = (
       kind: "write",
       run: (offsets) => {
         store(offsets)
+        return null
+      }
+    },
+    alterOffsets: {
+      kind: "write",
+      run: (alteration) => {
+        floors.raiseAll("offsets", alteration)
+        putAll(alteration)
         return null
       }
     },

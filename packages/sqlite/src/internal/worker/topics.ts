@@ -95,12 +95,40 @@ const reader = (database: DatabaseSync) => {
   }
 }
 
-const positions = (database: DatabaseSync, list: TopicList, floors: Floors) => {
+/** Which topics were used, by usage. */
+interface Usages {
+  readonly use: (usage: string | undefined, topic: string) => void
+  readonly handlers: Pick<Handlers<DataCalls>, "usedTopics" | "forgetTopics">
+}
+
+const usages = (database: DatabaseSync): Usages => {
+  const list = database.prepare("SELECT topic FROM used_topics WHERE usage = ?")
+  const add = database.prepare("INSERT INTO used_topics (usage, topic) VALUES (?, ?) ON CONFLICT DO NOTHING")
+  const remove = database.prepare("DELETE FROM used_topics WHERE usage = ?")
+  return {
+    use: (usage, topic) => {
+      if (usage !== undefined) add.run(usage, topic)
+    },
+    handlers: {
+      usedTopics: { kind: "read", run: ({ usage }) => list.all(usage).map(({ topic }) => String(topic)) },
+      forgetTopics: {
+        kind: "write",
+        run: ({ usage }) => {
+          remove.run(usage)
+          return null
+        }
+      }
+    }
+  }
+}
+
+const positions = (database: DatabaseSync, list: TopicList, floors: Floors, { use }: Usages) => {
   const get = database.prepare("SELECT topic, topic_partition, next_offset FROM positions WHERE reader = ?")
   const put = database.prepare(`
     INSERT INTO positions (reader, topic, topic_partition, next_offset) VALUES (?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET next_offset = excluded.next_offset
   `)
+  const remove = database.prepare("DELETE FROM positions WHERE reader = ? AND topic = ? AND topic_partition = ?")
   const of = (group: string) =>
     get.all(group).map((row) => ({
       topic: String(row.topic),
@@ -119,16 +147,40 @@ const positions = (database: DatabaseSync, list: TopicList, floors: Floors) => {
     positions: { kind: "read", run: ({ group }) => of(group) },
     commitPositions: {
       kind: "write",
-      run: ({ group, positions, run }) => {
+      run: ({ group, positions, run, usage }) => {
         floors.check("topics", run)
-        for (const { offset, partition, topic } of positions) put.run(group, topic, partition, offset)
+        for (const { offset, partition, topic } of positions) {
+          put.run(group, topic, partition, offset)
+          use(usage, topic)
+        }
+        return null
+      }
+    },
+    alterPositions: {
+      kind: "write",
+      run: ({ group, positions, ...fenced }) => {
+        floors.raiseAll("topics", fenced)
+        for (const { offset, partition, topic } of positions) {
+          if (offset === null) remove.run(group, topic, partition)
+          else put.run(group, topic, partition, offset)
+        }
         return null
       }
     }
   } satisfies Partial<Handlers<DataCalls>>
 }
 
-type TopicCalls = "topics" | "createTopic" | "append" | "readBatches" | "subscribe" | "positions" | "commitPositions"
+type TopicCalls =
+  | "topics"
+  | "createTopic"
+  | "append"
+  | "readBatches"
+  | "subscribe"
+  | "positions"
+  | "commitPositions"
+  | "alterPositions"
+  | "usedTopics"
+  | "forgetTopics"
 
 /** The operations of the topic log. */
 export const topics = (
@@ -139,8 +191,10 @@ export const topics = (
 ): Pick<Handlers<DataCalls>, TopicCalls> => {
   const write = writer(database)
   const read = reader(database)
+  const used = usages(database)
   return {
-    ...positions(database, list, floors),
+    ...positions(database, list, floors, used),
+    ...used.handlers,
     topics: {
       kind: "read",
       run: () => {
@@ -157,7 +211,7 @@ export const topics = (
     },
     append: {
       kind: "write",
-      run: ({ batches, nowMillis, offsets, partitions, run }) => {
+      run: ({ batches, nowMillis, offsets, partitions, run, usage }) => {
         floors.check("topics", run)
         const targets = new Map<string, StoredTopic>()
         for (const [name, dealt] of partitions) {
@@ -170,6 +224,7 @@ export const topics = (
           const topic = targets.get(batch.topic)
           if (topic !== undefined) write(topic, batch, nowMillis)
         }
+        for (const topic of new Set(batches.map(({ topic }) => topic))) used.use(usage, topic)
         return true
       }
     },

@@ -142,8 +142,8 @@ export const make = Effect.fnUntraced(function*(
   const topics = (life: Life): TopicLog["Service"] => ({
     ...topicLog,
     fence: fence(life, "topics", topicLog.fence),
-    open: (item, run) =>
-      Effect.suspend(() => life.dead ? Effect.never : topicLog.open(item, run)).pipe(
+    open: (item, run, options) =>
+      Effect.suspend(() => life.dead ? Effect.never : topicLog.open(item, run, options)).pipe(
         Effect.tap(() => Effect.sync(() => checker.opened("topics", item, run))),
         Effect.map((writer) => ({
           append: (appends, prepared) =>
