@@ -108,8 +108,9 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
       for (const latch of readers) latch.openUnsafe()
       return topic
     }
-    const appendTo = ({ records, topic: name }: TopicLog.Append) => {
+    const appendTo = ({ records, topic: name }: TopicLog.Append, usage: string | undefined) => {
       const topic = topicOf(name, 1)
+      if (records.length > 0) use(usage, name)
       deal(topic, records).forEach((part, partition) => {
         const log = topic.partitions[partition]
         if (log !== undefined) append(log, part, retain)
@@ -162,10 +163,7 @@ export const make = (options: { readonly retainRecords?: number | undefined }): 
             append: (appends, offsets) =>
               Effect.suspend(() => {
                 if (Floors.isClosed(scope) || !floors.accepts(item, run)) return Effect.fail(fenced("append"))
-                for (const one of appends) {
-                  appendTo(one)
-                  if (one.records.length > 0) use(options?.usage, one.topic)
-                }
+                for (const one of appends) appendTo(one, options?.usage)
                 return offsets === undefined ? Effect.void : offsets.commit
               })
           }

@@ -154,14 +154,12 @@ const generate = Effect.fnUntraced(function*(
   enter: (stage: Status.Stage) => void
 ): Effect.fn.Return<Generated, ConnectorError> {
   const { tasksMax, tasksMaxEnforce } = config.settings
+  const generating = Loggers.about({ connector })(Effect.suspend(() => taskConfigs(tasksMax)))
   let given: ReadonlyArray<unknown> = []
   yield* runtime.middleware(
     { _tag: "GenerateTaskConfigs", connector, revision, attempt: number, maxTasks: tasksMax },
     Effect.map(
-      contain(
-        config.redact,
-        runtime.plugins.provide(Loggers.about({ connector })(Effect.suspend(() => taskConfigs(tasksMax))))
-      ),
+      contain(config.redact, runtime.plugins.provide(generating)),
       (configs) => {
         given = configs
         return configs.length

@@ -8,6 +8,7 @@ import * as Answer from "./answer.ts"
 import { fromHerder } from "./failure.ts"
 import { JsonBody } from "./jsonBody.ts"
 import * as offsetsBody from "./offsetsBody.ts"
+import { started } from "./restarting.ts"
 import * as retryBody from "./retryBody.ts"
 
 /** Connect's text for pause, resume and stop. */
@@ -27,9 +28,13 @@ export const layer = HttpApiBuilder.group(
       stop: ({ params }) => Effect.mapError(herder.stop(params.connector), unknownConnector),
       restart: ({ params, query: { includeTasks = false, onlyFailed = false } }) =>
         herder.restart(params.connector, { includeTasks, onlyFailed }).pipe(
-          // without an option Connect tells nothing; with one it tells what is restarted
-          Effect.map((status) => includeTasks || onlyFailed ? Answer.status(status) : undefined),
-          Effect.mapError(unknownToRestart)
+          // without an option Connect tells whether it has started; with one at once what is restarted
+          Effect.flatMap((status) =>
+            includeTasks || onlyFailed
+              ? Effect.succeed(Answer.status(status))
+              : Effect.as(started(herder, status), undefined)
+          ),
+          Effect.catchTag("HerderError", (error) => Effect.fail(unknownToRestart(error)))
         ),
       restartTask: ({ params }) => Effect.mapError(herder.restartTask(params.connector, params.task), unknownToRestart),
       resetOffsets: ({ params }) =>

@@ -1,4 +1,4 @@
-import { get, matching, post, put, scripted, type Theme } from "./Theme.ts"
+import { absent, get, matching, post, put, scripted, type Theme } from "./Theme.ts"
 
 const create = (name: string, config: Readonly<Record<string, unknown>>, more: object = {}) => ({
   name: `create ${name}`,
@@ -72,6 +72,29 @@ export const restart: Theme = {
       body: { connector: { state: "RUNNING" }, tasks: tasks("RESTARTING") }
     },
     settles("re-task", failedTasks),
+    ...["includeTasks=true", "includeTasks=true&onlyFailed=false"].flatMap((query) => [
+      {
+        name: `all of one whose tasks have failed: ${query}`,
+        request: post(`/connectors/re-task/restart?${query}`),
+        status: 202,
+        body: {
+          connector: { state: "RESTARTING" },
+          tasks: tasks("RESTARTING").map((task) => ({ ...task, trace: absent }))
+        },
+        differs: "Connect shows the traces of the runs before"
+      },
+      settles("re-task", failedTasks)
+    ]),
+    ...["", "?includeTasks=false&onlyFailed=false"].flatMap((query) => [
+      {
+        name: `the instance of one whose tasks have failed: ${query}`,
+        request: post(`/connectors/re-task/restart${query}`),
+        status: 204
+      },
+      settles("re-task", failedTasks)
+    ]),
+    { name: "one task that runs", request: post("/connectors/re-ok/tasks/0/restart"), status: 204 },
+    settles("re-ok", ok),
     { name: "one task", request: post("/connectors/re-task/tasks/1/restart"), status: 204 },
     settles("re-task", failedTasks),
     {
@@ -81,6 +104,50 @@ export const restart: Theme = {
       body: { connector: { state: "RESTARTING" } }
     },
     settles("re-conn", { connector: { state: "FAILED", trace: matching(/scripted start failure/) } }),
+    ...["", "?includeTasks=false&onlyFailed=false"].flatMap((query) => [
+      {
+        name: `its start fails again: ${query}`,
+        request: post(`/connectors/re-conn/restart${query}`),
+        status: 500,
+        message: "Failed to start connector: re-conn"
+      },
+      settles("re-conn", { connector: { state: "FAILED" }, tasks: [] })
+    ]),
+    ...["includeTasks=true", "includeTasks=true&onlyFailed=false", "includeTasks=true&onlyFailed=true"].flatMap(
+      (query) => [
+        {
+          name: `its start fails again, with its tasks: ${query}`,
+          request: post(`/connectors/re-conn/restart?${query}`),
+          status: 202,
+          body: { connector: { state: "RESTARTING", trace: absent }, tasks: [] },
+          differs: "Connect shows the trace of the run before"
+        },
+        settles("re-conn", { connector: { state: "FAILED" }, tasks: [] })
+      ]
+    ),
+    ...["", "?includeTasks=false&onlyFailed=false"].flatMap((query) => [
+      {
+        name: `a stopped one: ${query}`,
+        request: post(`/connectors/re-stop/restart${query}`),
+        status: 204
+      },
+      settles("re-stop", { connector: { state: "STOPPED" }, tasks: [] })
+    ]),
+    ...["includeTasks=true", "includeTasks=true&onlyFailed=false"].flatMap((query) => [
+      {
+        name: `a stopped one with the tasks that it has not: ${query}`,
+        request: post(`/connectors/re-stop/restart?${query}`),
+        status: 202,
+        body: { connector: { state: "RESTARTING" }, tasks: [] }
+      },
+      settles("re-stop", { connector: { state: "STOPPED" }, tasks: [] })
+    ]),
+    ...["onlyFailed=true", "includeTasks=false&onlyFailed=true", "includeTasks=true&onlyFailed=true"].map((query) => ({
+      name: `a stopped one has not failed: ${query}`,
+      request: post(`/connectors/re-stop/restart?${query}`),
+      status: 202,
+      body: { connector: { state: "STOPPED" }, tasks: [] }
+    })),
     {
       name: "a flag that is no boolean",
       request: post("/connectors/re-ok/restart?includeTasks=bogus"),
@@ -129,6 +196,12 @@ export const restart: Theme = {
       request: post("/connectors/re-nobody/tasks/0/restart"),
       status: 404,
       message: "Unknown connector: re-nobody"
+    },
+    {
+      name: "takes no GET",
+      request: get("/connectors/re-ok/restart"),
+      status: 405,
+      headers: { allow: "POST, OPTIONS" }
     },
     {
       name: "takes no PUT",

@@ -1,4 +1,4 @@
-import { absent, aString, get, including, matching, post, type Theme } from "./Theme.ts"
+import { absent, aString, exactly, get, including, matching, post, type Theme } from "./Theme.ts"
 
 const fileSource = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 const keys = (...names: ReadonlyArray<string>) => (value: unknown) =>
@@ -106,6 +106,42 @@ export const worker: Theme = {
       request: get("/connector-plugins/Scripted/config?version=9.9"),
       status: 400,
       message: "Plugin Scripted not found that matches the version range [9.9,9.9], available versions: [1.0.0]"
+    },
+    ...["%5B1.0%2C2.0%29", "latest"].map((version) => ({
+      name: `keys of a version that is there: ${version}`,
+      request: get(`/connector-plugins/Scripted/config?version=${version}`),
+      status: 200,
+      body: keys("topic", "fail")
+    })),
+    {
+      name: "keys of an empty version",
+      request: get("/connector-plugins/Scripted/config?version="),
+      status: 400,
+      message: /^Plugin Scripted not found that matches the version range \[,\]/
+    },
+    {
+      name: "keys of what is no version",
+      request: get("/connector-plugins/Scripted/config?version=%5B%5Boops"),
+      status: 400,
+      message: /^Invalid version specification: \[\[oops/
+    },
+    {
+      name: "keys of a version of an unknown plugin",
+      request: get("/connector-plugins/no.such.Plugin/config?version=1.0"),
+      status: 404,
+      message: "Unknown plugin no.such.Plugin."
+    },
+    ...["org.apache.kafka.connect.json.JsonConverter", "Json"].map((name) => ({
+      name: `keys of a converter: ${name}`,
+      request: get(`/connector-plugins/${name}/config`),
+      status: 200,
+      body: keys("schemas.enable")
+    })),
+    {
+      name: "keys of a header converter that has none",
+      request: get("/connector-plugins/SimpleHeaderConverter/config"),
+      status: 200,
+      body: exactly([])
     },
     {
       name: "keys of an unknown plugin",
